@@ -1,13 +1,12 @@
 """What a Dask cluster on this machine gains, and what moves.
 
     python benchmarks/cluster.py
-    python benchmarks/cluster.py --network --n-labelled 60
+    python benchmarks/cluster.py --n-labelled 60
 
 One process with one thread is compared with a scheduler and two workers of one thread each, on the
 same data in turn; BLAS has one thread everywhere. SSFI is fitted to 20,000 x 2,000 values, and a
-consensus of 4,000 x 1,000 is assessed. Each worker counts the bytes that it receives. Where workers
-share the memory of this machine, that is next to nothing; ``--network`` lets data move as between
-machines. Results have to be the same bits. Take ratios from a machine that does nothing else.
+consensus of 4,000 x 1,000 is assessed. Each worker counts the bytes that it receives. Results have
+to be the same bits. Take ratios from a machine that does nothing else.
 """
 
 import argparse
@@ -59,7 +58,7 @@ def count() -> int:
 
 def forget(client: Client) -> None:
     """Let go of what is on the cluster, so that it has to be sent again."""
-    parallel._Store.of(client)._kept.clear()
+    parallel.Cluster(client)._store.contents.clear()
     time.sleep(1)
 
 
@@ -100,10 +99,8 @@ def main() -> None:
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float64")
     parser.add_argument("--assessed", type=int, nargs=2, default=[4_000, 2_000])
     parser.add_argument("--only", choices=["ssfi", "assess"])
-    parser.add_argument("--network", action="store_true", help="send data, do not share memory")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    parallel.CAN_SHARE = parallel.CAN_SHARE and not options.network
     with (
         threadpool_limits(1),  # Dask itself sets one for the workers
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,

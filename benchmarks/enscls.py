@@ -29,11 +29,11 @@ from threadpoolctl import threadpool_limits
 
 from semisift import CLS, CSFS, EnsCLS
 from semisift.base._training_data import TrainingData
+from semisift.ensemble._som import batch_som, quantisation_error
 from semisift.ensemble.enscls import aggregate, draw_samples, make_context, run_kernel
+from semisift.filters._constrained_laplacian import N_CANNOT_LINKS, combine
 from semisift.parallel import committee_size
-from semisift.utils._constrained_laplacian import N_CANNOT_LINKS, combine
 from semisift.utils._redundancy import put_copies_last, rank
-from semisift.utils._self_organizing_map import batch_som, quantisation_error
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.reference.sklearn_enscls import sklearn_enscls

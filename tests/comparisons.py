@@ -1,4 +1,4 @@
-"""Data, entrants and results that tests of comparisons share."""
+"""Data, methods and results that tests of comparisons share."""
 
 from typing import ClassVar
 
@@ -42,6 +42,7 @@ class Spy(BaseEstimator):
     """Notes the rows that it is given, by their first feature, and their labels."""
 
     seen: ClassVar[list] = []
+    supports_unlabelled = True
 
     def __init__(self, random_state=None):
         self.random_state = random_state

@@ -7,7 +7,7 @@ import pandas as pd
 
 from semisift import SSFI, FeatureRanker
 from semisift.report import render
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.selection._assessment import Assessment
 
 from .conftest import make_data
@@ -107,7 +107,7 @@ def new_assessment(**changes):
 
 
 def page_of(ranker, X=None, y=None, select=None, **options):
-    outcome = outcome_of(ranker)
+    outcome = ranking_result(ranker)
     return render(outcome if select is None else outcome.select(select), X=X, y=y, **options)
 
 

@@ -1,4 +1,4 @@
-"""Entrants of comparisons that fail, wait, warn or die, named by the path of their class."""
+"""Methods of comparisons that fail, wait, warn or die, named by the path of their class."""
 
 import os
 import signal

@@ -1,10 +1,6 @@
 """What the tests of the forward searches share: learners that are fitted for each column, data."""
 
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -43,37 +39,6 @@ class SlowNNge(NNge):
         return super().__getattribute__(name)
 
 
-class Rounded:
-    """Takes decision values that differ by rounding only as equal: the first class is predicted."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        self.same_ = 1e-9 * (1.0 + np.abs(self.decision_function(X)).max())
-        return self
-
-    def predict(self, X):
-        decisions = self.decision_function(X)
-        if decisions.ndim == 1:
-            return self.classes_[(decisions > self.same_).astype(int)]
-        top = decisions.max(axis=1, keepdims=True)
-        return self.classes_[(decisions >= top - self.same_).argmax(axis=1)]
-
-
-class SlowRidge(Rounded, RidgeClassifier):
-    pass
-
-
-class SlowLogistic(Rounded, LogisticRegression):
-    def fit(self, X, y):
-        with warnings.catch_warnings():
-            # its line search fails where it begins at the optimum
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return super().fit(X, y)
-
-
-# nearer to the optimum than L-BFGS comes with any tolerance
-TIGHT = {"solver": "newton-cholesky", "tol": 1e-9}
-
 P = 9
 CATEGORICAL = np.arange(P) % 3 == 0
 
@@ -86,16 +51,6 @@ PAIRS = {
     "2 neighbours": (KNeighborsClassifier(2, metric="euclidean"), SlowNeighbours(2)),
     "NNge": (NNge(), SlowNNge()),
     "tree": (DecisionTreeClassifier(), PlainTree()),
-    "ridge": (RidgeClassifier(), SlowRidge()),
-    "ridge without intercept": (
-        RidgeClassifier(alpha=0.01, fit_intercept=False),
-        SlowRidge(alpha=0.01, fit_intercept=False, solver="svd"),
-    ),
-    "logistic": (LogisticRegression(), SlowLogistic(**TIGHT)),
-    "logistic without intercept": (
-        LogisticRegression(C=50, fit_intercept=False),
-        SlowLogistic(C=50, fit_intercept=False, **TIGHT),
-    ),
     "stump": (DecisionTreeClassifier(max_depth=1), PlainTree(max_depth=1)),
 }
 

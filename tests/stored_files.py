@@ -77,4 +77,4 @@ def reading(form, **options):
 def flags(form, *more):
     """Return the same for the command line, with little memory."""
     of_form = [f"--{name}={value}" for name, value in reading(form).items()]
-    return [*of_form, "--memory", LITTLE, *more]
+    return [*of_form, "--max-memory", LITTLE, *more]

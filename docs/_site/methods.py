@@ -66,7 +66,7 @@ def index() -> str:
         parts += [f"## {title}", table(head, rows)]
     parts += [
         "## Classifiers for partly labelled data",
-        "For `semisift label` and for scikit-learn. `transduction` is what `semisift "
+        "For `semisift predict` and for scikit-learn. `transduction` is what `semisift "
         "label` uses by itself "
         "([what it reaches](../results/labels.md)); those that label in a loop have "
         "`labeled_iter_` and "

@@ -1,6 +1,6 @@
 from semisift import pl as pl
 from semisift import tl as tl
-from semisift.base._approximate_neighbors import ApproximateNeighbors as ApproximateNeighbors
+from semisift.base._graph_ranker import ApproximateNeighbors as ApproximateNeighbors
 from semisift.base._ranker import FeatureRanker as FeatureRanker
 from semisift.comparison._compare import Results as Results
 from semisift.comparison._compare import compare as compare

@@ -1,54 +1,37 @@
-"""One thread for each member at work: the committee spreads members, not their inner loops.
+"""Whoever does tasks: this thread, threads, the processes of joblib, or a Dask cluster.
 
-A pool of inner threads that has to wait for its turn costs far more than a tiny fit. Measured on
-two processors, one of them busy: a logistic regression of 14 rows took 32 ms, and 1.6 ms with one
+Member i of a committee owns the random streams (seed, i), and results are put together in member
+order, so the answer is the same for any number of threads, processes or machines.
+
+One thread for each member at work: the committee spreads members, not their inner loops. A pool of
+inner threads that has to wait for its turn costs far more than a tiny fit. Measured on two
+processors, one of them busy: a logistic regression of 14 rows took 32 ms, and 1.6 ms with one
 thread of BLAS; a gradient boosting of 40 rows 22 ms, and 9.5 ms with one thread of OpenMP. And what
 BLAS adds up depends on its number of threads.
-
-Tasks on a Dask cluster, whose data moves once.
-
-A thing that tasks share is put on the cluster before them: a small head, and the large parts of its
-memory, each known by its content, so that what is there already is not sent again. Each worker has
-a copy under a name of its own, which it gets from another worker if one has it, and tasks are given
-to a worker together with its copies. (Of several copies with one name Dask would drop all but one
-between two rounds, whichever, and send them again.) A worker that dies takes nothing with it but
-time: its tasks are given to others. Where all workers are on this machine, they share its memory
-instead, and no part is sent. A worker opens a thing once and keeps it as long as the copy of its
-head is kept.
-
-Whoever does tasks: this thread, threads, the processes of joblib, or a Dask cluster.
-
-The committee engine: N members in blocks, spread over threads, processes or a cluster.
-
-Member i owns the random streams (seed, i), and results are put together in member order, so the
-answer is the same for any number of threads, processes or machines and any block size.
 """
 
 import ctypes
 import math
-import mmap
 import os
 import pickle
 import threading
 import time
-import weakref
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextvars import copy_context
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from itertools import islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
-from uuid import uuid4
 
 import joblib
 import numpy as np
 from joblib.parallel import get_active_backend
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from semisift.exceptions import WorkerLostError
@@ -131,27 +114,27 @@ def _controller(user_api: str) -> ThreadpoolController:
 
 # --- cluster --------------------------------------------------------------------------------------
 
+# What tasks share is put on the cluster before them: a small head and the large arrays, each known
+# by its content, so that nothing is sent twice, also from one fit to the next. Each worker has a
+# copy under a key of its own: of replicas of one key Dask drops all but one between two rounds,
+# whichever, and sends them again. What was scattered is lost with its worker, and a task that is
+# given to a worker waits for ever where it dies: so lost tasks are submitted again from here.
 
-# Memory of at least so many bytes is a part of its own; things that are smaller go with their task.
-LEAST_APART = 1 << 14
-# Digests are made of pieces of so many bytes.
-PIECE = 1 << 24
+# Arrays of at least so many bytes are parts of their own; smaller things go with their task.
+MIN_BYTES_APART = 1 << 14
 # Things that are known by their identity while a committee is at work.
-MOST_KNOWN = 8
+MAX_KNOWN = 8
 # Parts begin at multiples of so many bytes, wherever the network has put them.
 ALIGNMENT = 64
 # Tasks that are sent out for each thread of the cluster: one at work and one to follow.
 TASKS_PER_THREAD = 2
-
 # A call that was lost with so many workers is not tried again.
-MOST_LOST = 3
+MAX_LOST = 3
 
 SECONDS_TO_WAIT_FOR_WORKERS = 60
 SECONDS_BETWEEN_LOOKS = 1
 
 LOST = object()
-
-PREFIX = "semisift-"
 
 SCHEDULER_GONE = "the scheduler of the cluster is gone"
 WORKERS_GONE = "no worker of the cluster is left"
@@ -161,7 +144,7 @@ WORKERS_DIED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Call:
     """One task: what to call, with what, and the worker that is to do it if it is there.
 
@@ -171,37 +154,49 @@ class Call:
     task: Callable[..., Any]
     args: Sequence[Any]
     worker: str | None = None
+    future: Any = None
+    n_sent: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """A thing that was put on the cluster; it stays there as long as this object is kept.
-
-    Attributes
-    ----------
-    thing : object
-    contents : list of (_Kept, Head or memoryview)
-        The head and the parts, as they are kept and as they are.
-    """
+    """A thing that was put on the cluster, with its head and parts; it must not change."""
 
     thing: Any
-    contents: "list[tuple[_Kept, Any]]"
+    contents: "list[_Content]"
 
 
 @dataclass(eq=False)
-class _Sent:
-    """A call at a worker, and how often it was lost with one."""
+class _Content:
+    """A head or part on the cluster: where it was scattered to, and the copy of each worker."""
 
-    call: Call
-    worker: str
-    future: "Future"
-    n_lost: int = 0
+    value: Any
+    n_bytes: int
+    seed: "Future | None" = None
+    copies: dict[str, "Future"] = field(default_factory=dict)
+
+    def copy_on(self, client: "Client", worker: str) -> "Future":
+        """Return the copy of a worker, which gets it from another one where there is any."""
+        found = self.copies.get(worker)
+        if found is None or _is_lost(found):
+            if self.seed is None or _is_lost(self.seed):
+                self.seed = client.scatter(self.value, workers=[worker], hash=False)
+            found = client.submit(_same, self.seed, pure=False, workers=[worker])
+            self.copies[worker] = found
+        return found
+
+
+@dataclass(eq=False)
+class _Store:
+    """What a client keeps on its cluster, by content, also from one fit to the next."""
+
+    contents: OrderedDict[str, _Content] = field(default_factory=OrderedDict)
+    seen: frozenset[str] = frozenset()  # workers that have this package
+    lock: Any = field(default_factory=threading.Lock)
 
 
 class Cluster:
     """The cluster of a Dask client, for as long as a committee or a comparison is at work.
-
-    What tasks share is known by its identity meanwhile, and must not change.
 
     Parameters
     ----------
@@ -211,10 +206,10 @@ class Cluster:
     def __init__(self, client: "Client") -> None:
         self.client = client
         self._known: OrderedDict[int, Parcel] = OrderedDict()
-        self._digests: dict[tuple[int, int], tuple[Any, str]] = {}
         client.wait_for_workers(1, timeout=SECONDS_TO_WAIT_FOR_WORKERS)
-        self._store = _Store.of(client)
-        self._store.look_at_workers()
+        self._store: _Store = vars(client).setdefault("_semisift", _Store())
+        self._digests: dict[tuple[int, int], tuple[Any, str]] = {}
+        self._check_workers()
 
     def deal(self, n_tasks: int) -> list[str]:
         """Return a worker for each of some tasks, the same ones as long as no worker changes."""
@@ -228,12 +223,17 @@ class Cluster:
         """
         key = id(thing)
         if key not in self._known:
-            parcel = self._pack(thing)
-            if parcel is None:
+            head, parts = pack(thing)
+            if len(head.pickled) + sum(part.nbytes for part in parts) < MIN_BYTES_APART:
                 return thing
-            self._known[key] = parcel  # and with it the thing, so that nothing else has its number
+            digests = [self._digest(part) for part in parts]
+            name = sha256("".join([sha256(head.pickled).hexdigest(), *digests]).encode())
+            contents = [self._keep(name.hexdigest(), head, len(head.pickled))]
+            for digest, part in zip(digests, parts, strict=True):
+                contents.append(self._keep(digest, Part(part), part.nbytes))
+            self._known[key] = Parcel(thing, contents)  # so that nothing else gets its number
         self._known.move_to_end(key)
-        while len(self._known) > MOST_KNOWN:
+        while len(self._known) > MAX_KNOWN:
             self._known.popitem(last=False)
         return self._known[key]
 
@@ -255,34 +255,38 @@ class Cluster:
         ------
         object
         """
+        from distributed import wait
         from distributed.comm import CommClosedError
 
         calls = iter(calls)
-        pending: list[_Sent] = []
+        pending: list[Call] = []
         try:
             while True:
                 threads = self._threads()
-                for sent in pending:
-                    if sent.worker not in threads or _is_lost(sent.future):
-                        self._send_again(sent, threads, pending)
+                for call in pending:
+                    if call.worker not in threads or _is_lost(call.future):
+                        self._send(call, threads, pending)
                 room = at_once or TASKS_PER_THREAD * sum(threads.values())
-                while len(pending) < room and (call := next(calls, None)) is not None:
-                    pending.append(self._send(call, threads, pending))
+                for call in islice(calls, max(0, room - len(pending))):
+                    self._send(call, threads, pending)
+                    pending.append(call)
                 if not pending:
                     return
                 awaited = pending[:1] if in_order else [*pending]
-                self._wait([sent.future for sent in awaited])
-                for sent in awaited:
-                    if sent.future.status in ("finished", "error"):
-                        found = self._result(sent)
+                with suppress(TimeoutError, CancelledError):
+                    futures = [call.future for call in awaited]
+                    wait(futures, timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
+                for call in awaited:
+                    if call.future.status in ("finished", "error"):
+                        found = self._result(call)
                         if found is not LOST:
-                            pending.remove(sent)
+                            pending.remove(call)
                             yield found
         except CommClosedError as error:
             raise WorkerLostError(SCHEDULER_GONE) from error
         finally:
             if pending and self.client.status == "running":
-                self.client.cancel([sent.future for sent in pending])
+                self.client.cancel([call.future for call in pending])
 
     def _threads(self) -> dict[str, int]:
         """Return the threads of each worker; wait for one where all are gone."""
@@ -296,214 +300,75 @@ class Cluster:
             time.sleep(0.1)
         raise WorkerLostError(WORKERS_GONE)
 
-    def _send(self, call: Call, threads: dict[str, int], pending: list[_Sent]) -> _Sent:
-        worker = call.worker
-        if worker not in threads:
-            busy = Counter(sent.worker for sent in pending)
-            worker = min(threads, key=lambda each: busy[each] / threads[each])
-        return _Sent(call, worker, self._submit(call, worker))
-
-    def _send_again(self, sent: _Sent, threads: dict[str, int], pending: list[_Sent]) -> None:
-        """Send a call that was lost with its worker to another one."""
-        if sent.n_lost >= MOST_LOST:
+    def _send(self, call: Call, threads: dict[str, int], pending: list[Call]) -> None:
+        """Submit a call, also one that was lost with its worker."""
+        if call.n_sent > MAX_LOST:
             raise WorkerLostError(WORKERS_DIED)
-        self.client.cancel([sent.future])
-        new = self._send(sent.call, threads, [other for other in pending if other is not sent])
-        sent.worker, sent.future, sent.n_lost = new.worker, new.future, sent.n_lost + 1
-
-    def _submit(self, call: Call, worker: str) -> "Future":
-        copies = [
-            [kept.copy_on(worker, what) for kept, what in arg.contents if kept.shared is None]
-            if isinstance(arg, Parcel)
-            else []
+        if call.future is not None:
+            self.client.cancel([call.future])
+        if call.worker not in threads:
+            busy = Counter(other.worker for other in pending if other is not call)
+            call.worker = min(threads, key=lambda each: busy[each] / threads[each])
+        worker = str(call.worker)
+        held = [
+            [content.copy_on(self.client, worker) for content in arg.contents]
             for arg in call.args
+            if isinstance(arg, Parcel)
         ]
-        plain = [None if isinstance(arg, Parcel) else arg for arg in call.args]
-        packed = Packed(call.task, plain, [len(each) for each in copies])
-        futures = [future for each in copies for future in each]
-        return self.client.submit(_do, packed, *futures, pure=False, workers=[worker])
+        plain = [len(arg.contents) if isinstance(arg, Parcel) else (arg,) for arg in call.args]
+        futures = [future for each in held for future in each]
+        call.future = self.client.submit(
+            _do, call.task, plain, *futures, pure=False, workers=[worker]
+        )
+        call.n_sent += 1
 
-    def _wait(self, futures: "list[Future]") -> None:
-        """Wait until one of some tasks has ended or was lost, or it is time to look after them."""
-        from distributed import wait
-
-        with suppress(TimeoutError, CancelledError):
-            wait(futures, timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
-
-    def _result(self, sent: _Sent) -> Any:
+    def _result(self, call: Call) -> Any:
         """Return what a call returned, or LOST where its worker died before it was fetched."""
         from distributed import KilledWorker
 
         while True:
             try:
-                return sent.future.result(timeout=SECONDS_BETWEEN_LOOKS)
+                return call.future.result(timeout=SECONDS_BETWEEN_LOOKS)
             except TimeoutError:
-                if sent.worker not in self._threads():
+                if call.worker not in self._threads():
                     return LOST
             except CancelledError:
                 return LOST
             except KilledWorker as error:
                 raise WorkerLostError(WORKERS_DIED) from error
-            except _OutOfReachError:  # a worker on another machine has come
-                self._store.is_here = False
-                self._known.clear()
-                args = [self.put(a.thing) if isinstance(a, Parcel) else a for a in sent.call.args]
-                sent.call = replace(sent.call, args=args)
-                sent.future = self._submit(sent.call, sent.worker)
-                return LOST
             except ModuleNotFoundError:
-                self._store.look_at_workers(again=True)
+                self._check_workers(again=True)
                 raise
-
-    def _pack(self, thing: Any) -> Parcel | None:
-        head, parts = pack(thing)
-        if len(head) + sum(part.nbytes for part in parts) < LEAST_APART:
-            return None
-        digests = [self._digest(part) for part in parts]
-        kept = [
-            self._store.keep(digest, part.nbytes, part)
-            for digest, part in zip(digests, parts, strict=True)
-        ]
-        places = [each.shared and each.shared.place for each in kept]
-        name = sha256(b"\0".join([head, *map(str.encode, digests), repr(places).encode()]))
-        whole = Head(head, places)
-        kept_whole = self._store.keep(name.hexdigest(), len(head), whole)
-        return Parcel(thing, [(kept_whole, whole), *zip(kept, parts, strict=True)])
 
     def _digest(self, part: memoryview) -> str:
         """Return the digest of a part; of one that cannot be written to, it is made once."""
         place = np.frombuffer(part, dtype=np.uint8).ctypes.data, part.nbytes
         if place in self._digests:
             return self._digests[place][1]
-        digest = _digest(part)
+        digest = sha256(part).hexdigest()
         if part.readonly:
             self._digests[place] = part, digest
         return digest
 
-
-def _digest(part: memoryview) -> str:
-    """Return a digest of the bytes, made of those of pieces, side by side."""
-    pieces = [part[i : i + PIECE] for i in range(0, part.nbytes, PIECE)]
-    if len(pieces) < 2:
-        return sha256(part).hexdigest()
-    with ThreadPoolExecutor(min(len(pieces), os.cpu_count() or 1)) as pool:
-        return sha256(b"".join(pool.map(lambda piece: sha256(piece).digest(), pieces))).hexdigest()
-
-
-def _is_lost(future: "Future") -> bool:
-    return future.status in ("cancelled", "lost")
-
-
-def pack(thing: Any) -> tuple[bytes, list[memoryview]]:
-    """Pickle a thing, its large arrays apart from the rest and without a copy."""
-    parts: list[memoryview] = []
-
-    def goes_with_head(buffer: pickle.PickleBuffer) -> bool:
-        raw = buffer.raw()
-        if raw.nbytes >= LEAST_APART:
-            parts.append(raw)
-        return raw.nbytes < LEAST_APART
-
-    # what a user has defined in a script or notebook travels by its code
-    import cloudpickle
-
-    head = cloudpickle.dumps(thing, protocol=5, buffer_callback=goes_with_head)
-    return head, parts
-
-
-# What is kept of a client -------------------------------------------------------------------------
-
-
-class _Kept:
-    """The head or a part of a thing: memory that is shared, or a copy on each worker.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    name : str
-    size : int
-    what : Head or memoryview
-    is_here : bool
-        Whether a part is to be shared.
-    """
-
-    def __init__(self, client: "Client", name: str, size: int, what: Any, is_here: bool) -> None:
-        self.client, self.name, self.size = client, name, size
-        self.shared: _SharedMemory | None = None
-        self.seed: Future | None = None  # of which the copies are made
-        self.copies: dict[str, Future] = {}
-        if is_here and isinstance(what, memoryview):
-            with suppress(OSError):  # where there is not enough of it
-                self.shared = _SharedMemory(what)
-
-    def copy_on(self, worker: str, what: Any) -> "Future":
-        """Return the copy of a worker, which gets it from another one where there is any."""
-        found = self.copies.get(worker)
-        if found is None or _is_lost(found):
-            if self.seed is None or _is_lost(self.seed):
-                key = self._new_key()
-                what = Part(what) if isinstance(what, memoryview) else what
-                self.seed = self.client.scatter({key: what}, workers=[worker])[key]
-            found = self.client.submit(_same, self.seed, key=self._new_key(), workers=[worker])
-            self.copies[worker] = found
-        return found
-
-    def _new_key(self) -> str:
-        return f"{PREFIX}{self.name}-{uuid4().hex}"
-
-
-class _Store:
-    """What a client keeps on its cluster, by content, also from one fit to the next.
-
-    The least recently used goes first, as soon as all together are more than twice the largest.
-    """
-
-    def __init__(self, client: "Client") -> None:
-        self.client = weakref.proxy(client)
-        self.is_here = False  # whether all workers are on this machine
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
-        self._seen: frozenset[str] = frozenset()
-        self._lock = threading.Lock()
-
-    @classmethod
-    def of(cls, client: "Client") -> "_Store":
-        """Return the store of a client."""
-        if "_semisift" not in vars(client):
-            vars(client)["_semisift"] = cls(client)
-        store: _Store = vars(client)["_semisift"]
-        return store
-
-    def keep(self, name: str, size: int, what: Any) -> _Kept:
-        """Return what has that name, which stays until there is too much."""
-        with self._lock:
-            kept = self._kept.get(name)
-            if kept is None or (kept.shared is not None and not self.is_here):
-                kept = _Kept(self.client, name, size, what, self.is_here)
-                self._kept[name] = kept
-            self._kept.move_to_end(name)
-            sizes = [each.size for each in self._kept.values()]
+    def _keep(self, name: str, value: Any, n_bytes: int) -> _Content:
+        """Return what has that name, which stays until all is more than twice the largest."""
+        with self._store.lock:
+            kept = self._store.contents
+            found = kept.setdefault(name, _Content(value, n_bytes))
+            kept.move_to_end(name)
+            sizes = [each.n_bytes for each in kept.values()]
             while sum(sizes) > 2 * max(sizes):
-                sizes.remove(self._kept.popitem(last=False)[1].size)
-            return kept
+                sizes.remove(kept.popitem(last=False)[1].n_bytes)
+            return found
 
-    def look_at_workers(self, again: bool = False) -> None:
-        """Refuse workers without this package, and find out whether all are on this machine.
-
-        Parameters
-        ----------
-        again : bool
-            Look also where no worker has come.
-        """
+    def _check_workers(self, again: bool = False) -> None:
+        """Refuse workers without this package, where any has come or `again` asks for it."""
         workers = frozenset(self.client.nthreads())
-        if workers <= self._seen and not again:
+        if workers <= self._store.seen and not again:
             return
-        probe = _SharedMemory(memoryview(os.urandom(16))) if CAN_SHARE else None
-        place = None if probe is None else probe.place
 
-        def look() -> bool:  # inside a function, so that it travels by its code
-            from semisift import parallel
-
-            return place is not None and parallel.is_shared(place)
+        def look() -> None:  # inside a function, so that it travels by its code
+            import semisift.parallel  # noqa: F401
 
         found = self.client.run(look, on_error="return")
         without = {who: error for who, error in found.items() if isinstance(error, ImportError)}
@@ -514,48 +379,44 @@ class _Store:
                 f"the worker {worker}{more} of the cluster cannot import semisift: {error}. "
                 "Install there the version of semisift that is used here."
             ) from error
-        self.is_here = all(sees is True for sees in found.values())
-        self._seen = workers
+        self._store.seen = workers
 
 
-# Whether memory can be shared with other processes of the user so that it is gone with the last.
-CAN_SHARE = hasattr(os, "memfd_create")
+def _is_lost(future: "Future") -> bool:
+    return future.status in ("cancelled", "lost")
 
 
-class _SharedMemory:
-    """A copy of a part for the other processes of this machine.
+def pack(thing: Any) -> "tuple[Head, list[memoryview]]":
+    """Pickle a thing, its large arrays apart from the rest and without a copy."""
+    # what a user has defined in a script or notebook travels by its code
+    import cloudpickle
 
-    It has no name in any file system, and needs no removal: it is there as long as any process has
-    it open. Others find it by the process and the number under which it is open here, and know by
-    a mark at its beginning that it is the one.
+    parts: list[memoryview] = []
 
-    Attributes
-    ----------
-    place : tuple of (str, bytes)
-        Where it is found, and the mark.
-    """
+    def goes_with_head(buffer: pickle.PickleBuffer) -> bool:
+        raw = buffer.raw()
+        if raw.nbytes >= MIN_BYTES_APART:
+            parts.append(raw)
+        return raw.nbytes < MIN_BYTES_APART
 
-    def __init__(self, part: memoryview) -> None:
-        number = os.memfd_create(PREFIX + "part")
-        weakref.finalize(self, os.close, number)
-        self.place = f"/proc/{os.getpid()}/fd/{number}", os.urandom(16)
-        with open(number, "wb", closefd=False) as file:
-            file.write(self.place[1].ljust(mmap.PAGESIZE, b"\0"))
-            file.write(part)
+    head = cloudpickle.dumps(thing, protocol=5, buffer_callback=goes_with_head)
+    return Head(head), parts
 
 
 # What runs on the workers -------------------------------------------------------------------------
-
-
-class _OutOfReachError(Exception):
-    """A worker does not share the memory of the client."""
 
 
 class Part:
     """A part of the memory of a thing, at an address that suits arrays of any type."""
 
     def __init__(self, buffer: Any) -> None:
-        self.values: Any = _aligned(np.frombuffer(buffer, dtype=np.uint8))
+        values = np.frombuffer(buffer, dtype=np.uint8)
+        if values.ctypes.data % ALIGNMENT:
+            room = np.empty(len(values) + ALIGNMENT, dtype=np.uint8)
+            start = -room.ctypes.data % ALIGNMENT
+            room[start : start + len(values)] = values
+            values = room[start : start + len(values)]
+        self.values: Any = values
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return Part, (pickle.PickleBuffer(self.values),)
@@ -564,127 +425,61 @@ class Part:
         return int(self.values.nbytes)
 
 
-def _aligned(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    if not values.ctypes.data % ALIGNMENT:
-        return values
-    room = np.empty(len(values) + ALIGNMENT, dtype=np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
-    copy = room[start : start + len(values)]
-    copy[:] = values
-    return copy
-
-
 class Head:
-    """A thing without its parts; opened once in a process.
+    """A thing without its parts; opened once in a process."""
 
-    Parameters
-    ----------
-    pickled : bytes
-    places : list of tuple or None
-        Where parts are that are shared; None where a part comes by itself.
-    """
-
-    def __init__(self, pickled: bytes, places: list[Any]) -> None:
-        self.pickled, self.places = pickled, places
+    def __init__(self, pickled: bytes) -> None:
+        self.pickled = pickled
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Head, (self.pickled, self.places)
+        return Head, (self.pickled,)
 
     def __sizeof__(self) -> int:
         return len(self.pickled)
 
-    def open(self, parts: Iterator[Any]) -> Any:
+    def open(self, parts: Sequence[Part]) -> Any:
         """Return the thing; its large arrays are views of the parts, and read-only."""
-        sent = [next(parts) if place is None else place for place in self.places]
         with self._lock:
             if not hasattr(self, "_thing"):
-                buffers = [
-                    memoryview(part.values) if isinstance(part, Part) else _map(*part)
-                    for part in sent
-                ]
-                readonly = [buffer.toreadonly() for buffer in buffers]
-                self._thing = pickle.loads(self.pickled, buffers=readonly)
+                buffers = [memoryview(part.values).toreadonly() for part in parts]
+                self._thing = pickle.loads(self.pickled, buffers=buffers)
         return self._thing
 
 
-def _map(path: str, mark: bytes) -> memoryview:
-    try:
-        with open(path, "rb") as file:
-            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError) as error:
-        raise _OutOfReachError(path) from error
-    if mapped[: len(mark)] != mark:
-        raise _OutOfReachError(path)
-    return mapped[mmap.PAGESIZE :]
-
-
-def is_shared(place: tuple[str, bytes]) -> bool:
-    """Return whether this process finds what another one shares."""
-    try:
-        return len(_map(*place)) > 0
-    except _OutOfReachError:
-        return False
-
-
-@dataclass(frozen=True, eq=False)
-class Packed:
-    """A call as it travels: its small arguments, and how many futures each of the others takes."""
-
-    task: Callable[..., Any]
-    plain: list[Any]
-    n_futures: list[int]
-
-
-def _do(call: Packed, *held: Any) -> Any:
+def _do(task: Callable[..., Any], plain: list[Any], *held: Any) -> Any:
     """Do one task on a worker, which spreads nothing any further."""
     left = iter(held)
-    args = [
-        next(left).open(left) if n else plain
-        for plain, n in zip(call.plain, call.n_futures, strict=True)
-    ]
-    with one_blas_thread(), _keeping_memory(), joblib.parallel_config(backend="sequential"):
-        return call.task(*args)
-
-
-# Dask lets its workers give memory back at once (MALLOC_TRIM_THRESHOLD_), so that each large array
-# is made of new pages: trials with twins took 1.3 times as long, halves of the rows 1.35 times.
-TRIMS = "MALLOC_TRIM_THRESHOLD_"
-# Numbers of the GNU C library: what is set, what it is set to for a task, and what it is elsewhere.
-TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3
-KEPT_BYTES = {TRIM_THRESHOLD: 1 << 28, MMAP_THRESHOLD: 1 << 25}
-USUAL_MMAP_THRESHOLD = 1 << 17
-
-_memory_lock = threading.Lock()
-_n_keeping = 0
-
-
-@contextmanager
-def _keeping_memory() -> Iterator[None]:
-    """Let a worker use memory again that arrays have left, until the last task has ended."""
-    global _n_keeping
-    libc = ctypes.CDLL(None) if TRIMS in os.environ and os.name == "posix" else None
-    set_option = getattr(libc, "mallopt", None)
-    if set_option is None:
-        yield
-        return
-    with _memory_lock:
-        _n_keeping += 1
-        for option, value in KEPT_BYTES.items():
-            set_option(option, value)
-    try:
-        yield
-    finally:
-        with _memory_lock:
-            _n_keeping -= 1
-            if not _n_keeping:
-                set_option(MMAP_THRESHOLD, USUAL_MMAP_THRESHOLD)
-                set_option(TRIM_THRESHOLD, int(os.environ[TRIMS]))
-                libc.malloc_trim(0)  # type: ignore[union-attr]
+    args: list[Any] = []
+    for each in plain:
+        if isinstance(each, tuple):
+            args += each
+        else:  # a head and its parts
+            head, *parts = islice(left, each)
+            args.append(head.open(parts))
+    _keep_memory()
+    with one_blas_thread(), joblib.parallel_config(backend="sequential"):
+        return task(*args)
 
 
 def _same(what: Any) -> Any:
     return what
+
+
+# Dask lets its workers give memory back at once (MALLOC_TRIM_THRESHOLD_), so that each large array
+# is made of new pages: trials with twins took 1.3 times as long, halves of the rows 1.35 times.
+# Numbers of the GNU C library: what is set, and for how many bytes.
+KEPT_BYTES = {-1: 1 << 28, -3: 1 << 25}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+
+
+@cache
+def _keep_memory() -> None:
+    """Let a worker of Dask use up to 256 MB again that arrays have left."""
+    if "MALLOC_TRIM_THRESHOLD_" in os.environ and os.name == "posix":
+        set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+        if set_option is not None:
+            for option, value in KEPT_BYTES.items():
+                set_option(option, value)
 
 
 # --- workers --------------------------------------------------------------------------------------
@@ -814,7 +609,8 @@ class Workers:
         waiting: deque[Any] = deque()
         try:
             for item in items:
-                waiting.append(self._pool.submit(_do_alone, task, item, *shared))
+                work = copy_context().run  # a thread that works for a quiet one is quiet
+                waiting.append(self._pool.submit(work, _do_alone, task, item, *shared))
                 if len(waiting) >= at_once:
                     yield waiting.popleft().result()
             while waiting:

@@ -67,6 +67,41 @@ def test_help_lists_every_command_and_imports_nothing_heavy():
         assert re.search(rf"^\s+{name}\s", done.stdout, re.MULTILINE)
 
 
+LIGHT = """
+import sys
+from click.testing import CliRunner
+from semisift.cli import main
+
+nothing = "no such file or folder"
+for code, words, *arguments in [
+    (0, "semi-mim", "methods"),
+    (0, "co-forest", "methods", "--learners"),
+    (2, "there is no method", "methods", "nope"),
+    (1, nothing, "rank", "none.csv", "--method", "ssfi"),
+    (1, nothing, "rank", "table.csv", "--labels", "none.csv"),
+    (1, nothing, "select", "none.csv", "--out", "small.csv"),
+    (1, nothing, "predict", "none.csv", "--out", "labels.csv"),
+    (1, nothing, "next", "none.csv"),
+    (1, nothing, "explore", "none.csv"),
+    (1, nothing, "compare", "none.csv", "--methods", "fisher", "--out", "runs"),
+    (1, "It has, for example, 'label'", "rank", "table.csv", "--label", "lable"),
+    (1, "--group g: table.csv has no", "predict", "table.csv", "--group", "g", "--out", "l.csv"),
+    (2, "does not take missing values", "rank", "table.csv", "--method", "bs", "--missing", "keep"),
+]:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == code and words in result.output, (arguments, result.output)
+    heavy = {"scipy", "sklearn", "polars", "matplotlib", "pandas", "joblib"} & set(sys.modules)
+    assert not heavy, (arguments, heavy)
+"""
+
+
+def test_files_and_columns_are_checked_before_anything_heavy_is_imported(tmp_path):
+    write_table(tmp_path)
+    run = [sys.executable, "-c", LIGHT]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_listed_help_is_the_first_line_of_the_command(runner, name):
     result = runner.invoke(main, [name, "--help"])
@@ -227,7 +262,7 @@ def test_nothing_in_a_file_steers_the_terminal(tmp_path):
     shown = ""
     for arguments, code in (
         (["rank", table, "--label", "label", "--method", "fisher"], 0),
-        (["label", table, "--label", "label", "--out", tmp_path / f"{name}.json"], 0),
+        (["predict", table, "--label", "label", "--out", tmp_path / f"{name}.json"], 0),
         (["rank", wrong, "--label", "label", "--method", "fisher"], 1),
         (["rank", missing, "--label", "label"], 1),
         (["rank", table, "--label", "label", "--method", name], 2),
@@ -311,16 +346,16 @@ def test_what_the_stream_cannot_encode_is_escaped():
 
 @pytest.mark.parametrize(
     "command",
-    [["rank", "t"], ["select", "t", "--out", "s"], ["label", "t", "--out", "l"], ["next", "t"],
+    [["rank", "t"], ["select", "t", "--out", "s"], ["predict", "t", "--out", "l"], ["next", "t"],
      ["explore", "t"], ["compare", "t", "--out", "c"], ["demo"],
      ["reproduce", "ssfi-table2", "--data", ".", "--out", "r"]],
     ids=lambda command: command[0],
 )  # fmt: skip
-@pytest.mark.parametrize("jobs", ["0", "two", "99999999999"])
-def test_numbers_of_jobs_have_one_rule(command, jobs):
-    told = " ".join(call(*command, "--n-jobs", jobs, code=2).stderr.split())
-    rule = "must be a whole number other than 0, -1 for all processors"
-    assert f"'--n-jobs': {rule}: got '{jobs}'" in told
+def test_numbers_of_jobs_have_one_rule(command):
+    for jobs in ("0", "two", "99999999999"):
+        told = " ".join(call(*command, "--n-jobs", jobs, code=2).stderr.split())
+        rule = "must be a whole number other than 0, -1 for all processors"
+        assert f"'--n-jobs': {rule}: got '{jobs}'" in told
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows removes no folder that is in use")

@@ -9,8 +9,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 from semisift import Protocol, Results, compare
-from semisift.comparison._methods import find_entrants
-from tests.cli.test_compare_cli import write_csv
+from semisift.comparison._methods import find_methods
+from semisift.comparison._store import Store
+from tests.cli.test_compare import write_csv
 from tests.commands import call
 
 QUICK = ["--runs", "1", "--sizes", "1", "--judge", "nb"]
@@ -33,9 +34,12 @@ def change_options(folder, **options):
     path.write_text(json.dumps(about))
 
 
+SPECS = ["os.system:command=touch pwned", OWN, "un\x1b[31mheard", "trap.Trap", "trap.Trap:x=1"]
+
+
 @pytest.mark.parametrize("name", ["methods", "judge"])
 @pytest.mark.parametrize(
-    "spec", ["os.system:command=touch pwned", OWN, "un\x1b[31mheard", "trap.Trap", "trap.Trap:x=1"]
+    "spec", [*(pytest.param(spec, marks=pytest.mark.nightly) for spec in SPECS[1:4]), *SPECS[::4]]
 )
 def test_what_a_store_names_is_not_imported(folder, name, spec):
     (folder / "trap.py").write_text("open('pwned', 'w').close()")
@@ -70,7 +74,7 @@ def test_only_classes_with_fit_are_made(folder, spec, option):
     told = " ".join(call(*given, option, spec, code=2).stderr.split())
     assert "must be a class with fit" in told
     with pytest.raises(ValueError, match="must be a class with fit"):
-        find_entrants([spec])
+        find_methods([spec])
     assert not (folder / "pwned").exists()
 
 
@@ -94,10 +98,17 @@ def test_paths_and_addresses_in_a_store_are_not_used(folder):
 @pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 def test_the_lock_of_a_store_leads_nowhere_else(folder):
     (folder / "victim").write_text("precious")
-    (folder / "out" / ".lock").unlink()
     (folder / "out" / ".lock").symlink_to(folder / "victim")
     call("compare", "--resume", "--out", "out", "--runs", "2", code=1)
     assert (folder / "victim").read_text() == "precious"
+
+
+def test_one_process_has_the_store_to_itself(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows, where this was always said
+    with Store(tmp_path).claimed() as first, Store(tmp_path).claimed() as second:
+        assert (first, second) == (True, False)
+    with Store(tmp_path).claimed() as again:
+        assert again
 
 
 MINE = """
@@ -130,7 +141,7 @@ except SystemExit as stop:
 """
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.nightly)])
 def test_the_current_folder_is_searched_for_named_classes_alone(folder, jobs):
     (folder / "mine.py").write_text(MINE)
     (folder / "beside.py").write_text("def scores(X):\n    return X.var(axis=0)\n")

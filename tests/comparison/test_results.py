@@ -12,6 +12,7 @@ from semisift.comparison._results import Scores
 from semisift.comparison._statistical_tests import win_tie_loss
 from semisift.comparison._store import Store
 from tests.comparisons import about_of, changed, record_of, results_of, without
+from tests.nightly import few_daily
 
 RNG = np.random.default_rng(0)
 VALUES = RNG.uniform(0.4, 0.9, size=(6, 5, 3))
@@ -332,7 +333,9 @@ def test_wilcoxon_of_a_method_without_figures():
         results.wilcoxon("method 0", "method 1")
 
 
-@pytest.mark.parametrize("name", ["mean_ranks", "friedman", "nemenyi", "win_tie_loss"])
+@pytest.mark.parametrize(
+    "name", few_daily(["mean_ranks", "friedman", "nemenyi", "win_tie_loss"], 2)
+)
 def test_statistics_say_what_is_lacking(name):
     results = without(results_of(VALUES), lambda record: record["run"] == 0)
     with pytest.raises(ValueError, match="all 5 runs: 18 records are missing, 0 failed"):

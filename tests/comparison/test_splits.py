@@ -7,6 +7,7 @@ from numpy.testing import assert_array_equal
 from semisift.comparison._protocol import PROTOCOLS, Protocol
 from semisift.comparison._splits import draw_split
 from tests.comparisons import LYMPHOMA, codes
+from tests.nightly import few_daily
 
 SSFI = PROTOCOLS["ssfi"]
 COLON = [40, 22]
@@ -20,8 +21,8 @@ def counts_of(y, rows, n_classes):
     return np.bincount(y[rows], minlength=n_classes)
 
 
-@pytest.mark.parametrize("counts", [COLON, LYMPHOMA, [21] * 10, [7, 1]])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("counts", few_daily([COLON, LYMPHOMA, [21] * 10, [7, 1]], 2))
+@pytest.mark.parametrize("seed", few_daily(range(3), 1))
 def test_rows_are_partitioned(counts, seed):
     y = codes(counts)
     split = split_of(y, seed=seed)
@@ -35,7 +36,7 @@ def test_rows_are_in_order():
     assert (np.diff(split.test) > 0).all()
 
 
-@pytest.mark.parametrize("labels_per_class", [1, 3, 5])
+@pytest.mark.parametrize("labels_per_class", few_daily([1, 3, 5], 2))
 def test_number_of_labelled_rows(labels_per_class):
     y = codes([21] * 10)
     split = split_of(y, replace(SSFI, labels_per_class=labels_per_class))
@@ -65,7 +66,7 @@ def test_a_class_of_one_row_trains():
         assert counts_of(y, split.train[split.is_labelled], 3)[2] == 1
 
 
-@pytest.mark.parametrize("train_size", [1e-12, 0.01, 0.99, 1 - 1e-12])
+@pytest.mark.parametrize("train_size", few_daily([1e-12, 0.01, 0.99, 1 - 1e-12], 2))
 def test_each_class_trains_and_tests_at_any_size(train_size):
     y = codes([40, 5, 2])
     split = split_of(y, replace(SSFI, train_size=train_size))
@@ -154,7 +155,7 @@ def test_test_rows_are_drawn_from_all_classes():
     assert 180 < drawn[0] < 230  # 206 expected
 
 
-@pytest.mark.parametrize("n_labelled", [3, 4, 6, 20])
+@pytest.mark.parametrize("n_labelled", few_daily([3, 4, 6, 20], 2))
 def test_n_labelled_is_spread_evenly(n_labelled):
     y = codes([30, 30, 30])
     split = split_of(y, Protocol(labels_per_class=None, n_labelled=n_labelled))
@@ -227,8 +228,8 @@ def random_grouping(seed):
     return y, np.unique(groups, return_inverse=True)[1]
 
 
-@pytest.mark.parametrize("train_size", [0.05, 2 / 3, 0.9])
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("train_size", few_daily([0.05, 2 / 3, 0.9], 2))
+@pytest.mark.parametrize("seed", few_daily(range(30), 4))
 def test_groups_are_never_split(seed, train_size):
     y, groups = random_grouping(seed)
     split = split_of(y, replace(SSFI, train_size=train_size), seed, groups)

@@ -6,6 +6,7 @@ from semisift.comparison._protocol import PROTOCOLS
 from semisift.comparison._splits import draw_split
 from semisift.comparison._sweeps import Sweep, disturb
 from tests.comparisons import codes
+from tests.nightly import few_daily
 
 Y = codes([60, 40, 20])
 
@@ -27,7 +28,7 @@ def test_without_a_sweep_labels_are_hidden_and_nothing_else():
     assert_array_equal(task.y, np.where(split.is_labelled, Y[split.train], -1))
 
 
-@pytest.mark.parametrize("level", [1, 2, 5, 100])
+@pytest.mark.parametrize("level", few_daily([1, 2, 5, 100], 2))
 def test_labels_are_the_labelled_rows_of_each_class(level):
     task = task_of("labels", level)
     assert_array_equal(np.bincount(task.y[task.y >= 0]), np.minimum(level, [40, 27, 14]))
@@ -57,7 +58,9 @@ def test_labels_leave_the_test_rows_alone():
     assert_array_equal(*tests)
 
 
-@pytest.mark.parametrize(("share", "n_wrong"), [(0, 0), (0.1, 1), (1 / 3, 3), (0.99, 9)])
+@pytest.mark.parametrize(
+    ("share", "n_wrong"), few_daily([(0, 0), (0.1, 1), (1 / 3, 3), (0.99, 9)], 2)
+)
 def test_flipped_labels_are_wrong(share, n_wrong):
     task = task_of("flipped", share)
     labelled = task.y >= 0
@@ -82,7 +85,7 @@ def test_flipping_changes_no_rows():
     assert_array_equal(task_of("flipped", 0.5).rows, task_of("flipped", 0).rows)
 
 
-@pytest.mark.parametrize("share", [0, 0.25, 0.9])
+@pytest.mark.parametrize("share", few_daily([0, 0.25, 0.9], 2))
 def test_left_out_are_unlabelled_rows(share):
     everything, task = task_of("left-out", 0), task_of("left-out", share)
     unlabelled = (everything.y == -1).sum()
@@ -122,7 +125,9 @@ def test_parse(text, kind, levels):
     assert (sweep.kind, sweep.levels) == (kind, levels)
 
 
-@pytest.mark.parametrize("text", ["labels", "labels=", "labels=a", "labels=1,,2", "", "1,2"])
+@pytest.mark.parametrize(
+    "text", few_daily(["labels", "labels=", "labels=a", "labels=1,,2", "", "1,2"], 2)
+)
 def test_parse_what_is_no_sweep(text):
     with pytest.raises(ValueError, match=r"KIND=LEVEL,LEVEL,.*got '"):
         Sweep.parse(text)
@@ -133,14 +138,14 @@ def test_unknown_kind():
         Sweep.parse("rows=1")
 
 
-@pytest.mark.parametrize("level", [0, -1, 1.5, float("inf"), float("nan"), "2", None])
+@pytest.mark.parametrize("level", few_daily([0, -1, 1.5, float("inf"), float("nan"), "2", None], 2))
 def test_levels_of_labels(level):
     with pytest.raises(ValueError, match="levels must be whole numbers from 1: got"):
         Sweep("labels", (level,))
 
 
 @pytest.mark.parametrize("kind", ["flipped", "left-out"])
-@pytest.mark.parametrize("level", [-0.1, 1, 2, float("nan"), "0.5"])
+@pytest.mark.parametrize("level", few_daily([-0.1, 1, 2, float("nan"), "0.5"], 2))
 def test_levels_that_are_no_shares(kind, level):
     with pytest.raises(ValueError, match="levels must be shares from 0 to below 1: got"):
         Sweep(kind, (level,))

@@ -19,6 +19,7 @@ from semisift.embedded.fs_manifold import (
 )
 from semisift.utils._graph import GraphOptions
 from tests.conftest import make_data
+from tests.nightly import few_daily
 from tests.reference import embedded as reference
 from tests.reference.graph_filters import graph as graph_weights
 
@@ -72,7 +73,7 @@ def lowest(X, y, m, C=1.0, rho=1.0):
     return reference.fs_manifold(Z, y, graph_weights(Z), m, C, rho)
 
 
-@pytest.mark.parametrize("m", [1, 2, 6])
+@pytest.mark.parametrize("m", few_daily([1, 2, 6], 1))
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(("C", "rho"), [(1.0, 1.0), (0.1, 30.0)])
 def test_objective_equals_that_of_a_general_solver(m, n_classes, C, rho):
@@ -100,7 +101,7 @@ def test_the_gap_is_an_upper_bound():
 
 @pytest.mark.parametrize("p", [6, 100])
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("m", [1, 5])
+@pytest.mark.parametrize("m", few_daily([1, 5], 1))
 def test_objective_never_rises_and_weights_add_up(p, n_classes, m):
     X, y = rows(seed=5, p=p, n_classes=n_classes)
     ranker = FSManifold(n_features_to_select=m).fit(X, y)

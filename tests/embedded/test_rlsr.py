@@ -13,6 +13,7 @@ from semisift.embedded import rlsr as module
 from semisift.embedded.rlsr import TallRegression, WideRegression, descend, project_on_simplex
 from semisift.utils._columns import ScaledColumns
 from tests.conftest import make_data
+from tests.nightly import few_daily
 from tests.reference import rlsr as slow
 
 T1 = np.array([[0, 0, 2], [1, 3, 2], [4, 0, 2], [5, 3, 2], [0, 2, 2], [5, 1, 2]], dtype=float)
@@ -76,7 +77,7 @@ def cases():
 
 @regressions
 @pytest.mark.parametrize("form", [np.asarray, csc_array])
-@pytest.mark.parametrize("gamma", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("gamma", few_daily([0.1, 1.0, 30.0], 1))
 @pytest.mark.parametrize("n_inner", [1, 10])
 def test_against_the_reference(regression, form, gamma, n_inner):
     for X, y in cases():

@@ -15,6 +15,7 @@ from semisift.embedded._svm_solver import one_against_rest, one_class
 from semisift.embedded.s3vm import unit_columns
 from semisift.utils import _columns
 from tests.conftest import make_data
+from tests.nightly import few_daily
 from tests.reference import embedded as reference
 
 # Two labelled rows and two unlabelled ones; all columns reach from 0 to 1.
@@ -75,7 +76,7 @@ def rows(kind, seed, n_classes=2, n=40, p=12):
 
 
 @pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
-@pytest.mark.parametrize("kind", ["normal", "skewed", "sparse"])
+@pytest.mark.parametrize("kind", few_daily(["normal", "skewed", "sparse"], 1))
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     ("params", "reading"),
@@ -352,7 +353,7 @@ SOLVERS = [numpy_dual.solve, *([_kernels.dual.solve] if _kernels.are_compiled() 
 
 
 @pytest.mark.parametrize("solve", SOLVERS)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", few_daily(range(6), 2))
 def test_dual_is_optimal(solve, seed):
     Z, sign, low, high = problem_of(seed)
     gram = Z @ Z.T

@@ -19,8 +19,8 @@ from semisift import (
 )
 from semisift.base._training_data import TrainingData
 from semisift.ensemble import enscls
+from semisift.ensemble._som import batch_som
 from semisift.ensemble.enscls import aggregate, make_context
-from semisift.utils._self_organizing_map import batch_som
 from tests.conftest import in_numpy, needs_kernels
 from tests.filters.test_cls import labelled_data, pairs_of
 from tests.reference import cls as reference

@@ -11,7 +11,6 @@ from semisift import CompiledKernelsMissingWarning, FallbackWarning, PCTForestIm
 from semisift.base._training_data import TrainingData
 from semisift.ensemble import pct_forest
 from semisift.ensemble.pct_forest import PCTContext, choose_weight, folds, measure
-from semisift.utils import _pct as paths
 from tests.conftest import in_numpy, make_data, needs_kernels
 from tests.reference import pct as slow
 
@@ -180,7 +179,7 @@ def test_rows_end_where_labels_are_known():
     given = setting(data.X, data.y, 0.2, by_labelled=False)
     tree = given.grow(0, given.bag(0))
     for form in (np.asarray, csc_array):
-        ends = paths.path_ends(tree, form(data.X))
+        ends = pct_forest.path_ends(tree, form(data.X))
         expected = np.zeros(40, dtype=int)
         for node, rows in walk(tree, data.X, np.arange(40)):
             if tree.counts[node].any():

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from semisift.cli import _run_explore
+from semisift.cli import explore as explore_module
 from semisift.utils._files import _begun, _place
 from tests.commands import call
 from tests.conftest import make_data
@@ -82,7 +82,7 @@ def in_this_process(monkeypatch, answer):
         answer(server.page.session)
         server.server_close()
 
-    monkeypatch.setattr(_run_explore, "_serve", serve)
+    monkeypatch.setattr(explore_module, "_serve", serve)
     return sessions
 
 
@@ -131,7 +131,7 @@ def test_rank_finds_rows_again_whose_names_no_text_table_keeps(tmp_path, odd):
     assert sum(each["given"] for each in again.ask("/api/state")["classes"]) == 2
     again.end(signal.SIGINT)
     labels, out = tmp_path / "cells.npz.labels.csv", tmp_path / "given.parquet"
-    call("rank", tmp_path / "cells.npz", "--labels", labels, "--labels-out", out, "--no-assess")
+    call("rank", tmp_path / "cells.npz", "--labels", labels, "--predictions", out, "--no-assess")
     given = pl.read_parquet(out).filter("given")
     labelled = {*np.flatnonzero(data.y >= 0), 40, 50}
     assert given["row"].to_list() == [names[row] for row in sorted(labelled)]
@@ -247,7 +247,7 @@ def test_results_are_those_of_rank(tmp_path, table, monkeypatch):
     options = ("--label", "kind", "--id", "id")
     call("explore", table, *options, "--out", tmp_path / "results", "--no-assess")
     labels = tmp_path / "cells.csv.labels.csv"
-    ranked = ("--no-assess", "--out", tmp_path / "ranking.csv", "--labels-out", tmp_path / "l.csv")
+    ranked = ("--no-assess", "--out", tmp_path / "ranking.csv", "--predictions", tmp_path / "l.csv")
     call("rank", table, *options, "--labels", labels, *ranked)
     for mine, other in [("ranking.csv", "ranking.csv"), ("labels.csv", "l.csv")]:
         frames = [
@@ -268,8 +268,8 @@ def test_what_the_page_had_written_is_not_written_again(tmp_path, table, monkeyp
 
     in_this_process(monkeypatch, answer)
     times = []
-    original = _run_explore._write
-    monkeypatch.setattr(_run_explore, "_write", lambda *args: times.append(1) or original(*args))
+    original = explore_module._write
+    monkeypatch.setattr(explore_module, "_write", lambda *args: times.append(1) or original(*args))
     options = ("--label", "kind", "--id", "id", "--out", tmp_path / "results", "--no-assess")
     assert "Written" in call("explore", table, *options).output
     assert len(times) == 1
@@ -299,7 +299,7 @@ def test_a_table_without_a_column_of_labels(tmp_path, monkeypatch):
 
 def test_results_of_stored_rows_are_made_from_all(tmp_path, monkeypatch):
     monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
-    monkeypatch.setattr(_run_explore, "AT_ONCE", "150kB")
+    monkeypatch.setattr(explore_module, "MAX_AT_ONCE", "150kB")
     table = write(tmp_path, "csr.h5ad")
     sessions = in_this_process(monkeypatch, lambda session: session.label(100, "b", 0))
     call("explore", table, "--label", "kind", "--out", tmp_path / "results", "--no-assess")
@@ -425,7 +425,7 @@ def test_the_browser_is_opened_unless_told_otherwise(tmp_path, table, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(_run_explore.webbrowser, "open", stop)
+    monkeypatch.setattr(explore_module.webbrowser, "open", stop)
     said = call("explore", table, *OF_CELLS).output
     assert re.search('url=([^"]+)"', led[0])[1] in "".join(said.split())
     assert not [*tmp_path.glob("semisift-page-*")]

@@ -1,7 +1,5 @@
 """Filters on tables with gaps: closed forms, slow versions, and what chance leaves as it is."""
 
-import re
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +8,6 @@ from sklearn.neighbors import KNeighborsTransformer
 
 from semisift import (
     C4,
-    CLASSIFIERS,
     CLS,
     GSFS,
     LSDF,
@@ -27,17 +24,20 @@ from semisift import (
     SSelect,
     VarianceScore,
 )
-from semisift.base._estimator import WITH_GAPS
 from semisift.utils._columns import as_if_complete
 from tests.conftest import make_data
 from tests.methods.test_common import DETERMINISTIC, assert_is_ranking, assert_same_fit, make
+from tests.nightly import daily_are
 from tests.reference import gaps as slow
 from tests.reference import graph_filters as plain
 
 NAN = np.nan
 TAKE_GAPS = [name for name in METHODS if METHODS[name].cls.allow_nan]
 
-each = pytest.mark.parametrize("name", TAKE_GAPS)
+# one of each way to treat missing values: moments, pairs, graphs, bins, trees
+DAILY = ["fisher", "constraint", "lsdf", "cls", "semi-mim", "mrmr", "ssfi", "consensus"]
+
+each = pytest.mark.parametrize("name", daily_are(DAILY, TAKE_GAPS))
 few_labels = pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
 
 
@@ -52,14 +52,7 @@ def make_rows(seed=0, n_classes=2, share=0.15):
 # --- all that take gaps ---------------------------------------------------------------------------
 
 
-def test_those_who_take_gaps_are_named():
-    every = [entry.cls for entry in (*METHODS.values(), *CLASSIFIERS.values())]
-    with_gaps = {cls.__name__ for cls in every if getattr(cls, "allow_nan", False)}
-    named = re.findall(r"\w+", WITH_GAPS.partition(":")[2])
-    assert sorted(named) == sorted([*with_gaps, "and"])
-
-
-@pytest.mark.parametrize("name", sorted(set(METHODS) - set(TAKE_GAPS)))
+@pytest.mark.parametrize("name", daily_are(["csfs", "rlsr"], sorted(set(METHODS) - set(TAKE_GAPS))))
 def test_the_others_name_them(name):
     X, y = make_rows()
     with pytest.raises(ValueError, match=r"These take gaps as they are: .*FisherScore"):
@@ -93,7 +86,9 @@ def test_columns_without_values_rank_last(name, data):
     assert set(ranker.ranking_[8:].tolist()) == {9, 10}
 
 
-@pytest.mark.parametrize("name", sorted(set(TAKE_GAPS) & set(DETERMINISTIC) - {"consensus"}))
+@pytest.mark.parametrize(
+    "name", daily_are(DAILY, sorted(set(TAKE_GAPS) & set(DETERMINISTIC) - {"consensus"}))
+)
 @few_labels
 def test_the_order_of_rows_does_not_matter(name):
     X, y = make_rows(3)
@@ -366,7 +361,7 @@ def test_what_cls_does_not_take(monkeypatch):
 
 
 @pytest.mark.parametrize("rule", ["shadow", "stability"])
-@pytest.mark.parametrize("name", ["fisher", "semi-mim", "lsdf"])
+@pytest.mark.parametrize("name", daily_are(["fisher"], ["fisher", "semi-mim", "lsdf"]))
 def test_rules_for_the_number_of_columns(name, rule):
     data = make_data(n_rows=80, per_class=15)
     X = data.X.copy()

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from semisift import METHODS, ConstraintScore, FisherScore, SemiMIM, VarianceScore
 from semisift.base._ranker import WeightedPairRanker, WeightedRanker
+from tests.nightly import nightly
 from tests.reference import gaps as slow
 
 WEIGHTED = [VarianceScore, FisherScore, ConstraintScore, SemiMIM]
@@ -57,7 +58,7 @@ def test_who_takes_weights():
 
 @each
 @forms
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [nightly(2), 3])
 def test_repetition(cls, params, form, n_classes):
     if params.get("class_prior") and n_classes > 2:
         params = {"class_prior": [0.1, 0.2, 0.7]}
@@ -104,7 +105,7 @@ def test_a_weight_of_zero_leaves_a_row_out(cls, params, form):
 
 @each
 @forms
-@pytest.mark.parametrize("weight", [1, 1.0, 0.25, 3])
+@pytest.mark.parametrize("weight", [nightly(1), nightly(1.0), 0.25, nightly(3)])
 def test_equal_weights_rank_as_none(cls, params, form, weight):
     X, y, _ = make_rows()
     expected = fit(cls, params, form(X), y)

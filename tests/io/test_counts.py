@@ -11,13 +11,14 @@ from scipy.sparse import csr_array, csr_matrix, issparse
 from semisift import FisherScore, OutOfCoreMatrix, read_table
 from semisift.cli import main
 from semisift.exceptions import TableError
+from semisift.out_of_core import _matrix
 from semisift.preprocessing._counts import log_of_shares, usual_total
-from tests.stored_files import FORMS, GENES, LITTLE, N_GENES, N_ROWS, make_cells, reading, write
+from tests.nightly import few_daily
+from tests.stored_files import GENES, LITTLE, N_GENES, N_ROWS, make_cells, reading, write
 
-CELLS = [form for form in FORMS if not form.endswith(".parquet")]
+OTHER_FORMS = few_daily(["csr.zarr", "dense.h5ad", "dense.zarr"], 0)
 LOGARITHMS = (
-    "The values look like logarithms of counts (fractions of at most 25, most of them 0), and are "
-    "taken for that as they are."
+    "The values look like logarithms of counts (fractions of at most 25, most of them 0): kept so."
 )
 
 
@@ -38,10 +39,10 @@ def shares(X):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
+    monkeypatch.setattr(_matrix, "BLOCK_VALUES", 1 << 10)
 
 
-@pytest.mark.parametrize("form", CELLS)
+@pytest.mark.parametrize("form", ["csr.h5ad", *OTHER_FORMS])
 def test_counts_of_cells_are_normalised_unless_told_otherwise(tmp_path, form):
     X = counts()
     path = write(tmp_path, form, X)
@@ -128,20 +129,20 @@ def test_what_cannot_be_normalised(tmp_path):
     with pytest.raises(
         TableError,
         match=r"line 4, column 2 \('b'\): normalize=True takes rows of counts, which are 0 or "
-        r"more, and this value is -5\. Leave columns that hold none out with drop=\.\.\., or say "
+        r"more, and this value is -5\. Leave such columns out with drop=\.\.\., or say "
         r"normalize=False\.",
     ):
         read_table(tmp_path / "t.csv", label="c", normalize=True)
     with pytest.raises(TableError, match=r"there are 1 column of 3 with categories: 'c'"):
         read_table(tmp_path / "t.csv", normalize=True, categorical="onehot")
-    with pytest.raises(TableError, match=r"normalize=True takes log\(1 \+ x\) as log=True does"):
+    with pytest.raises(TableError, match=r"normalize=True and log=True take the same logarithms"):
         read_table(tmp_path / "t.csv", label="c", normalize=True, log=True)
     missing = read_table(tmp_path / "t.csv", label="c", normalize=True, drop="b")
     assert missing.usual_total == 3
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["csr.h5ad", "table.parquet", *OTHER_FORMS])
 def test_rows_that_stay_in_the_file_have_the_same_bits(tmp_path, form):
     X = counts() * np.float32(9.7)  # totals that depend on the order of adding
     path = write(tmp_path, form, X)
@@ -195,4 +196,4 @@ def test_the_command_line_says_so_and_the_files_too(tmp_path):
     said = call("--no-normalize", "--out", tmp_path / "other.json")
     assert "median total" not in said
     assert json.loads((tmp_path / "other.json").read_text())["input"]["normalized_total"] is None
-    assert "--normalize takes log(1 + x) as --log does" in call("--normalize", "--log", code=2)
+    assert "--normalize and --log take the same logarithms" in call("--normalize", "--log", code=2)

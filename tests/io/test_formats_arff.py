@@ -93,7 +93,10 @@ def declared(names, classes):
     return f"@relation r\n{attributes}@attribute class {{{','.join(classes)}}}\n@data\n"
 
 
-@pytest.mark.parametrize("name", ["optdigits", "colon_alon", "german"])
+@pytest.mark.parametrize(
+    "name",
+    ["german", *(pytest.param(n, marks=pytest.mark.nightly) for n in ("optdigits", "colon_alon"))],
+)
 def test_dense_of_real_data(load_dataset, tmp_path, name):
     X, y = load_dataset(name)
     names = [f"f{j}" for j in range(X.shape[1])]

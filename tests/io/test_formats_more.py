@@ -398,6 +398,16 @@ def test_tenx_h5_unfit(tmp_path, changed, message):
     refused(tenx(tmp_path / "run.h5", **changed), message)
 
 
+def test_a_store_of_text_that_never_ends(tmp_path):
+    """The HDF5 library would walk in circles."""
+    path = tenx(tmp_path / "run.h5")
+    data = bytearray(path.read_bytes())
+    start = data.index(b"GCOL") + 16
+    data[start : start + 16] = bytes(16)
+    path.write_bytes(data)
+    refused(path, "a store of text in it is damaged")
+
+
 # --- old files of AnnData -------------------------------------------------------------------------
 
 

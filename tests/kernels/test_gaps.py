@@ -10,6 +10,7 @@ from semisift import _kernels
 from semisift.utils._random import row_mask, unmask
 from tests.conftest import needs_kernels
 from tests.kernels.test_kernels import N_MEMBERS, assert_same_tree, deal, handed_rows, voted
+from tests.nightly import daily_are, nightly
 from tests.reference.forest import node_columns
 from tests.reference.importance import tree_importance
 from tests.reference.streams import NODE_SUBSPACE, stream_key
@@ -81,8 +82,8 @@ def assert_same_directions(trees, i, node, v=0):
         assert_same_directions(trees, i, node.right, trees.left[at] + 1)
 
 
-@pytest.mark.parametrize("n_classes", [1, 2, 4])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_classes", [nightly(1), nightly(2), 4])
+@pytest.mark.parametrize("form", daily_are(["ranks", "dense", "swept"], FORMS))
 def test_trees_equal_exact_arithmetic(form, n_classes):
     for seed, share, few_values in product(range(4), (0.1, 0.6), (False, True)):
         X, codes = make_table(seed, n=40, n_classes=n_classes, share=share, few_values=few_values)

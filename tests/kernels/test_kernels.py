@@ -11,6 +11,7 @@ from semisift import _kernels
 from semisift._kernels.fallback import columns as plain_columns
 from semisift.base._training_data import TrainingData
 from semisift.utils._random import row_mask, unmask
+from tests.nightly import nightly
 from tests.reference.importance import tree_importance
 from tests.reference.plan import make_plan
 from tests.reference.tree import Example, fit_tree, leaf_counts, predict
@@ -211,9 +212,9 @@ def grow_both(form, kind, n_classes, *, gap=False, max_depth=None, seed=0, strat
     return X, codes, columns, trees, reference, out_of_bag
 
 
-@pytest.mark.parametrize("gap", [False, True])
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("kind", ["normal", "coarse", "sparse", "copies"])
+@pytest.mark.parametrize("gap", [nightly(False), True])
+@pytest.mark.parametrize("n_classes", [nightly(2), 4])
+@pytest.mark.parametrize("kind", ["normal", nightly("coarse"), "sparse", "copies"])
 @pytest.mark.parametrize("form", FORMS)
 def test_trees_equal_exact_arithmetic(form, kind, n_classes, gap):
     for seed in range(3):
@@ -427,8 +428,8 @@ def test_both_ways_to_permute_agree_on_large_trees(net):
         assert_allclose(by_rows[1], by_masks[1], rtol=1e-9)
 
 
-@pytest.mark.parametrize("form", ["dense", "float32", "sparse"])
-@pytest.mark.parametrize("kind", ["normal", "coarse"])
+@pytest.mark.parametrize("form", [nightly("dense"), "float32", "sparse"])
+@pytest.mark.parametrize("kind", [nightly("normal"), "coarse"])
 def test_lists_and_masks_of_rows_give_the_same_bits(form, kind):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(700, 5))

@@ -19,7 +19,7 @@ from semisift.embedded._svm_solver import Machines, one_class
 from semisift.utils._columns import ScaledColumns
 from tests.conftest import make_data, needs_kernels
 
-pytestmark = needs_kernels
+pytestmark = [needs_kernels, pytest.mark.nightly]
 
 
 # --- support vector machines on rows of which rounding alone is left -----------------------------

@@ -89,10 +89,10 @@ THREADED = {
 }
 
 
-@pytest.mark.parametrize("cls", sorted(THREADED, key=str))
-def test_no_thread_at_all_is_refused_by_name(cls, data):
-    with pytest.raises(ValueError, match=f"'n_jobs' parameter of {cls.__name__} must be None, an "):
-        cls(n_jobs=0).fit(data.X, data.y)
+def test_no_thread_at_all_is_refused_by_name(data):
+    for cls in THREADED:
+        with pytest.raises(ValueError, match=f"'n_jobs' parameter of {cls.__name__} must be None"):
+            cls(n_jobs=0).fit(data.X, data.y)
 
 
 @pytest.mark.parametrize(

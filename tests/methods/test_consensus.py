@@ -20,7 +20,7 @@ from semisift import (
 from semisift.base._data_kind import kind_of_data
 from semisift.base._training_data import TrainingData
 from tests.conftest import make_data
-from tests.methods.test_base import Recorder
+from tests.methods.test_ranker import Recorder
 from tests.reference.consensus import consensus
 from tests.reference.consensus import default_rankers as separate_rankers
 

@@ -32,19 +32,20 @@ def damaged(form, part, place, value):
 
 
 CASES = {
-    "column too high": (("csr_array", "indices", 3, 5), "claims column 5, counted from 0, of 5"),
-    "column far too high": (("csr_matrix", "indices", 3, 10**9), "claims column 1000000000"),
-    "negative column": (("csr_array", "indices", 3, -1), "claims column -1"),
-    "row too high": (("csc_array", "indices", 3, 20), "claims row 20, counted from 0, of 20"),
-    "order": (("csr_array", "indptr", 3, 90), "must not fall: got 90 and then 20 at row 3"),
-    "start": (("csc_matrix", "indptr", 0, 1), "must rise from 0 to .* 100: got 1 to 100"),
-    "end": (("csr_array", "indptr", -1, 10**8), "must rise from 0 to .* 100: got 0 to 100000000"),
-    "negative": (("csc_array", "indptr", 2, -7), "must not fall: got 20 and then -7 at column 1"),
-    "length": (("csr_array", "indptr", 7, None), "needs 21 numbers for 20 rows: got 7"),
-    "too few places": (("csr_array", "indices", 7, None), "100 stored values but 7 indices"),
-    "coordinates": (("coo_array", "coords", 3, 10**6), "claims column 1000000"),
-    "blocks": (("bsr_array", "indices", 0, 77), "claims column 77"),
-    "lists": (("lil_array", "rows", 2, 10**6), "claims column 1000000"),
+    "column too high": (("csr_array", "indices", 3, 5), "indices must be < 5"),
+    "column far too high": (("csr_matrix", "indices", 3, 10**9), "indices must be < 5"),
+    "negative column": (("csr_array", "indices", 3, -1), "indices must be >= 0"),
+    "row too high": (("csc_array", "indices", 3, 20), "indices must be < 20"),
+    "order": (("csr_array", "indptr", 3, 90), "indptr must not fall"),
+    "start": (("csc_matrix", "indptr", 0, 1), "should start with 0"),
+    "end": (("csr_array", "indptr", -1, 10**8), "should be less than the size of index"),
+    "falls to 0": (("csr_array", "indptr", slice(3, None), 0), "indptr must not fall"),
+    "negative": (("csc_array", "indptr", 2, -7), "indptr must not fall"),
+    "length": (("csr_array", "indptr", 7, None), "size 7 should be 21"),
+    "too few places": (("csr_array", "indices", 7, None), "should have the same size"),
+    "coordinates": (("coo_array", "coords", 3, 10**6), "index 1000000 exceeds"),
+    "blocks": (("bsr_array", "indices", 0, 77), "must be < 5"),
+    "lists": (("lil_array", "rows", 2, 10**6), "indices must be < 5"),
 }
 FITTED = VarianceScore().fit(DATA.X)
 LEARNT = TriTraining().fit(DATA.X, DATA.y)
@@ -74,17 +75,17 @@ def test_what_is_wrong_is_named(case):
         check_structure(damaged(*how))
 
 
-@pytest.mark.parametrize("case", ["column far too high", "order", "length", "coordinates"])
 @pytest.mark.parametrize("door", DOORS)
-def test_no_door_lets_it_in(door, case):
-    with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
-        DOORS[door](damaged(*CASES[case][0]))
+def test_no_door_lets_it_in(door):
+    for case in ("column far too high", "order", "length", "coordinates"):
+        with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
+            DOORS[door](damaged(*CASES[case][0]))
 
 
 def test_graphs_are_checked():
     graph = sparse.csr_array(np.ones((20, 20)))
     graph.indices[3] = 10**8
-    with pytest.raises(ValueError, match=r"graph is a damaged sparse matrix: .* column 100000000"):
+    with pytest.raises(ValueError, match=r"graph is a damaged sparse matrix: indices must"):
         LaplacianScore(graph=graph).fit(DATA.X)
 
 

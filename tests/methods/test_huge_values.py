@@ -22,8 +22,8 @@ HUGE = {
 
 @needs_kernels
 @pytest.mark.parametrize("name", HUGE)
-@pytest.mark.parametrize("kind", ["normal", "counts"])
-@pytest.mark.parametrize("row", [0, 50], ids=["labelled", "unlabelled"])
+@pytest.mark.parametrize("kind", ["normal", pytest.param("counts", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("row", [50, pytest.param(0, marks=pytest.mark.nightly)])
 def test_a_huge_value_leaves_the_other_neighbours(row, kind, name):
     """Rows that differ little against it are told apart all the same."""
     X, y = make_data(kind, p=5)

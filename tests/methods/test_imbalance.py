@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from semisift import METHODS
-from tests.methods.test_common import assert_is_ranking, make
+from tests.methods.test_common import assert_is_ranking, make, spread
 
 AMONG_THE_BEST = 5
 
@@ -52,7 +52,7 @@ def fit(name, case, seed):
 @pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
 @pytest.mark.filterwarnings("ignore::semisift.NovelClassWarning")
 @pytest.mark.parametrize("case", MISSES)
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", spread(METHODS))
 def test_a_strong_column_is_among_the_best(name, case):
     rankers = [fit(name, case, seed) for seed in range(3)]
     for ranker in rankers:
@@ -65,7 +65,7 @@ def test_a_strong_column_is_among_the_best(name, case):
 FILTERS = [name for name in METHODS if METHODS[name].family == "filters" and name != "variance"]
 
 
-@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("name", spread(FILTERS))
 def test_one_label_against_a_thousand(name):
     rng = np.random.default_rng(0)
     y_true = (np.arange(1100) >= 1080).astype(int)

@@ -81,17 +81,18 @@ FORMS_OF_TEXT = [
 ]
 
 
-@pytest.mark.parametrize("word", SPELLINGS)
 @pytest.mark.parametrize("form", FORMS_OF_TEXT)
-def test_text_that_means_unlabelled(form, word):
-    with pytest.warns(UnlabelledTextWarning, match=rf"'{re.escape(word.strip())}' \(1 row\)"):
-        labels = parse_labels(form(["b", word, "a", "b"]), 4)
-    assert_array_equal(labels.codes, [1, -1, 0, 1])
-    assert labels.classes.astype(str).tolist() == ["a", "b"]
+def test_text_that_means_unlabelled(form):
+    for word in SPELLINGS:
+        with pytest.warns(UnlabelledTextWarning, match=rf"'{re.escape(word.strip())}' \(1 row\)"):
+            labels = parse_labels(form(["b", word, "a", "b"]), 4)
+        assert_array_equal(labels.codes, [1, -1, 0, 1])
+        assert labels.classes.astype(str).tolist() == ["a", "b"]
 
 
-@pytest.mark.parametrize("y", [*INTEGERS.values(), *STRINGS.values()])
-def test_labels_written_as_text_are_the_same_labels(y):
+@pytest.mark.parametrize("form", [*INTEGERS, *STRINGS])
+def test_labels_written_as_text_are_the_same_labels(form):
+    y = (INTEGERS | STRINGS)[form]
     silent = parse_labels(y, 4)
     with pytest.warns(UnlabelledTextWarning) as told:
         labels = parse_labels([str(value) for value in y], 4)
@@ -106,9 +107,9 @@ def test_text_beside_numbers_may_mean_unlabelled():
     assert labels.classes.dtype.kind == "i"
 
 
-@pytest.mark.parametrize("word", ["none", "Na", "Nan", "-1.5", "-2", "-", "unknown", "0", "n a"])
-def test_other_text_is_a_class(word):
-    assert word in parse_labels(["a", word], 2).classes
+def test_other_text_is_a_class():
+    for word in ("none", "Na", "Nan", "-1.5", "-2", "-", "unknown", "0", "n a"):
+        assert word in parse_labels(["a", word], 2).classes
 
 
 def test_what_a_reader_was_told_is_a_class_stays_one():
@@ -274,3 +275,37 @@ def test_one_long_label_does_not_widen_the_others():
     labels = parse_labels([long, *["a", "b"] * 50_000], 100_001)
     assert labels.classes.tolist() == ["a", "b", long]
     assert labels.classes[labels.codes].nbytes < 1_000_000
+
+
+def test_a_label_is_looked_at_once_however_many_rows_have_it():
+    class Counted(str):
+        n_looks = 0
+
+        def strip(self, *args):
+            Counted.n_looks += 1
+            return super().strip(*args)
+
+    label = Counted("a")
+    labels = parse_labels(np.array([label, "b", None] * 1000, dtype=object), 3000)
+    assert_array_equal(labels.codes[:3], [0, 1, -1])
+    assert Counted.n_looks < 10
+
+
+@pytest.mark.parametrize(
+    ("y", "codes", "classes"),
+    [
+        ([1, 2.0, None, 1.0, -1.0], [0, 1, -1, 0, -1], [1.0, 2.0]),
+        ([True, None, False, np.True_, True], [1, -1, 0, 1, 1], [False, True]),
+        ([b"x", b" -1 ", b"w", None, b"x"], [1, -1, 0, -1, 1], [b"w", b"x"]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::semisift.UnlabelledTextWarning")
+def test_equal_values_of_several_types_are_one_class(y, codes, classes):
+    labels = parse_labels(y, 5)
+    assert_array_equal(labels.codes, codes)
+    assert labels.classes.tolist() == classes
+
+
+def test_what_has_no_hash_is_no_label():
+    with pytest.raises(ValueError, match=r"\[1\] in y is of type list"):
+        parse_labels(np.array(["a", [1], "b"], dtype=object), 3)

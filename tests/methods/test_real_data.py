@@ -29,7 +29,7 @@ def test_two_threads_give_the_same_bits(name, method, load_dataset):
     assert_array_equal(one.ranking_, two.ranking_)
 
 
-@pytest.mark.parametrize("method", [SSFI, SEFR, ForestImportance])
+@pytest.mark.parametrize("method", [SSFI, pytest.param(SEFR, marks=pytest.mark.nightly)])
 def test_text_gives_the_same_bits_sparse_and_dense(method, load_dataset):
     X, y = load_dataset("basehock")
     given = hide(y, 5)
@@ -38,7 +38,7 @@ def test_text_gives_the_same_bits_sparse_and_dense(method, load_dataset):
     assert_array_equal(sparse.scores_, dense.scores_)
 
 
-@pytest.mark.parametrize("name", ["sonar", "ionosphere"])
+@pytest.mark.parametrize("name", ["sonar", pytest.param("ionosphere", marks=pytest.mark.nightly)])
 def test_the_printed_method_agrees_with_scikit_learn_trees(name, load_dataset):
     """Other random draws, so the agreement is that of two runs of the same method."""
     X, y = load_dataset(name)

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from semisift import SEFR, SSFI, EnsCLS, ForestImportance, PCTForestImportance, parallel
 from semisift.parallel import Committee
+from tests.methods.test_common import nightly
 
 
 def big_case(sparse=False):
@@ -42,15 +43,15 @@ def scores_of(name, **params):
 
 
 @every
-@pytest.mark.parametrize("block_size", [1, 7, 64])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("block_size", [7, *nightly(1, 64)])
+@pytest.mark.parametrize("n_jobs", [2, *nightly(1)])
 def test_blocks_and_threads_do_not_matter(name, block_size, n_jobs, monkeypatch):
     expected = scores_of(name)
     monkeypatch.setattr(parallel, "BLOCK_SIZE", block_size)
     assert_array_equal(scores_of(name, n_jobs=n_jobs), expected)
 
 
-@every
+@pytest.mark.parametrize("name", ["ssfi", *nightly(*[each for each in RANKERS if each != "ssfi"])])
 def test_processes_do_not_matter(name):
     expected = scores_of(name)
     with joblib.parallel_config(backend="loky", n_jobs=2):
@@ -110,7 +111,7 @@ def test_a_remote_backend_is_really_used(monkeypatch):
 
 
 @every
-@pytest.mark.parametrize("place", [0, 40, 79])
+@pytest.mark.parametrize("place", nightly(0, 40, 79))
 def test_place_of_a_column_does_not_matter_in_distribution(name, place):
     ranks = []
     for seed in range(5):

@@ -9,6 +9,8 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 from semisift import CLASSIFIERS, METHODS, SSFI, CoBC, CoTraining, SelfTraining
+from semisift.utils import _columns
+from tests.methods.test_common import spread
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::semisift.FallbackWarning", "ignore::semisift.GraphWarning"
@@ -51,7 +53,7 @@ def assert_same_answers(model, seed):
             assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", spread(MODELS))
 def test_ties_are_the_same(name):
     for seed in range(6):
         assert_same_answers(small(MODELS[name]), seed)
@@ -76,5 +78,5 @@ def test_sparse_rows_to_predict_are_made_dense_in_blocks(monkeypatch):
     X, y = whole_numbers(0)
     model = CoTraining().fit(sparse.csr_array(X), y)
     expected = model.predict_proba(X)
-    monkeypatch.setattr("semisift.utils._columns.BLOCK_VALUES", 20)
+    monkeypatch.setattr(_columns, "BLOCK_VALUES", 20)
     assert_array_equal(model.predict_proba(sparse.csr_array(X)), expected)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import warnings
 
 import joblib
@@ -100,12 +101,28 @@ def test_an_assessment_is_the_same_on_threads_and_processes(ranker, backend):
         assert_array_equal(getattr(found, part), getattr(expected, part), err_msg=part)
 
 
-def test_quiet_is_quiet_until_the_last_has_left():
-    first, second = quiet(), quiet()
-    before = warnings.filters[:]
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    warnings.warn("nobody hears this", UserWarning, stacklevel=1)
-    second.__exit__(None, None, None)
-    assert warnings.filters == before
+def warn_once(*args):
+    warnings.warn("somebody hears this", UserWarning, stacklevel=1)
+
+
+def test_quiet_concerns_its_own_thread_alone():
+    """The filters are those of the process: other threads work while this one is quiet."""
+    with warnings.catch_warnings(record=True) as heard, quiet():
+        warnings.simplefilter("always")
+        with quiet():
+            warn_once()
+        with quiet():
+            thread = threading.Thread(target=warn_once)
+            thread.start()
+            thread.join()
+        assert len(heard) == 1
+
+
+def test_threads_that_work_for_a_quiet_one_are_quiet():
+    with warnings.catch_warnings(record=True) as heard, Workers(2) as workers:
+        warnings.simplefilter("always")
+        with quiet():
+            list(workers.map(warn_once, [1, 2]))
+        assert not heard
+        list(workers.map(warn_once, [1, 2]))
+        assert len(heard) == 2

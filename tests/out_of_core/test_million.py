@@ -21,6 +21,7 @@ def call(*words):
     return done.stdout
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["h5ad", "zarr"])
 def test_thirty_thousand_cells_from_the_file(form, tmp_path):
     pytest.importorskip("anndata")

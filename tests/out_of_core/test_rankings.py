@@ -31,6 +31,7 @@ from semisift import (
 from semisift.base import _estimator, _ranker, _training_data
 from semisift.out_of_core import _matrix as stored_rows
 from tests.conftest import in_numpy
+from tests.nightly import daily_are, nightly
 
 N_ROWS, N_COLUMNS = 1200, 40
 LITTLE = 400_000  # bytes: holds some 300 rows
@@ -131,7 +132,7 @@ def same(stored, plain):
         assert len(stored.confidence_) == N_ROWS
 
 
-@pytest.mark.parametrize("ranker", ONE_PASS + SAMPLED, ids=by_name)
+@pytest.mark.parametrize("ranker", [*ONE_PASS, SAMPLED[0], *map(nightly, SAMPLED[1:])], ids=by_name)
 @pytest.mark.parametrize("store", DENSE)
 @pytest.mark.filterwarnings("ignore:.*few edges")
 def test_dense_stores_give_the_bits_of_memory(ranker, store, tmp_path):
@@ -145,7 +146,7 @@ def test_dense_stores_give_the_bits_of_memory(ranker, store, tmp_path):
     same(stored, plain)
 
 
-@pytest.mark.parametrize("ranker", ONE_PASS + SAMPLED[:2], ids=by_name)
+@pytest.mark.parametrize("ranker", [*ONE_PASS, *map(nightly, SAMPLED[:2])], ids=by_name)
 @pytest.mark.parametrize("store", SPARSE)
 def test_sparse_stores_give_the_bits_of_memory(ranker, store, tmp_path, stay_sparse):
     X, y, _ = case("counts")
@@ -157,7 +158,7 @@ def test_sparse_stores_give_the_bits_of_memory(ranker, store, tmp_path, stay_spa
 
 
 @pytest.mark.parametrize("ranker", ONE_PASS[:1] + SAMPLED[:2], ids=by_name)
-@pytest.mark.parametrize("n_chunk", [23, 64, 999, N_ROWS])
+@pytest.mark.parametrize("n_chunk", [23, nightly(64), 999, nightly(N_ROWS)])
 def test_chunks_do_not_matter(ranker, n_chunk, tmp_path):
     X, y, _ = case()
     plain = type(ranker)(**ranker.get_params()).fit(X, y)
@@ -329,7 +330,9 @@ def peak_of(fit):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("ranker", [VarianceScore(), FisherScore(), SemiMIM()], ids=by_name)
+@pytest.mark.parametrize(
+    "ranker", [VarianceScore(), nightly(FisherScore()), nightly(SemiMIM())], ids=by_name
+)
 def test_a_map_is_not_copied_whole(ranker, order, tmp_path, monkeypatch):
     monkeypatch.setattr(stored_rows, "READ_BYTES", 1 << 17)
     monkeypatch.setattr(_training_data, "BLOCK_VALUES", 1 << 14)
@@ -359,7 +362,7 @@ KINDS = ["gaps", "weights", "batches", "one class", "groups", "labels of many"]
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", daily_are(["gaps", "weights", "groups"], KINDS))
 def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
     monkeypatch.setattr(_ranker, "MOST_HELD", 300)
     monkeypatch.setattr(_estimator, "MOST_HELD", 300)

@@ -17,7 +17,7 @@ from semisift import METHODS, Results, compare
 from semisift.cli import main
 from semisift.comparison import _statistical_tests
 from semisift.comparison._datasets import ComparisonData
-from semisift.comparison._methods import BASELINES, find_entrants
+from semisift.comparison._methods import BASELINES, find_methods
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._statistical_tests import win_tie_loss
 from semisift.papers.figures import (
@@ -32,6 +32,7 @@ from semisift.papers.figures import (
 from semisift.papers.reproduce import is_registered, load, make_method, prepare
 from semisift.papers.targets import PAPERS, TARGETS
 from tests.comparisons import changed
+from tests.nightly import few_daily
 from tests.shown_comparisons import made_up
 
 # The papers' own data sets are small; the page of a reproduction says so.
@@ -122,7 +123,7 @@ def test_fw_semifs_in_21_cases():
     assert (rows[:, 3] == others).sum() == 2
 
 
-@pytest.mark.parametrize("learner", ["nb", "nnge", "knn"])
+@pytest.mark.parametrize("learner", few_daily(["nb", "nnge", "knn"], 2))
 @pytest.mark.parametrize("dataset", ["German", "Ionosphere"])
 def test_fw_semifs_has_the_highest_mean(learner, dataset):
     assert int(np.argmax(rows_of("fw-semifs-table3", learner)[dataset])) == 2
@@ -136,7 +137,7 @@ def test_co_training_gains_on_mfeat_alone():
 # --- targets --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("target", few_daily(TARGETS.values(), 4), ids=TARGETS)
 def test_published_numbers_have_their_place(target):
     for learner, rows in (*target.values.items(), *target.deviations.items()):
         assert learner in target.protocol.judges
@@ -172,11 +173,11 @@ def test_the_file_of_published_numbers_is_whole():
     }
 
 
-@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("target", few_daily(TARGETS.values(), 4), ids=TARGETS)
 def test_methods_can_be_made_or_are_known_to_be_missing(target):
     for spec in target.specs:
         if is_registered(spec):
-            find_entrants([(spec, make_method(spec))])
+            find_methods([(spec, make_method(spec))])
         else:
             assert spec.partition(":")[0] in TO_COME
 
@@ -324,14 +325,17 @@ def test_notes_hold_the_published_numbers_by_our_names(fw_folder):
 
 @pytest.mark.parametrize(
     ("published_value", "mean", "error", "word"),
-    [
-        (0.6, 0.622, 0.01, "within"),  # Student's t of ten runs is 2.262
-        (0.6, 0.623, 0.01, "above"),
-        (0.6, 0.577, 0.01, "below"),
-        (0.6, 0.6, 0.0, "within"),
-        (0.6, 0.7, math.nan, ""),
-        (None, 0.7, 0.01, ""),
-    ],
+    few_daily(
+        [
+            (0.6, 0.622, 0.01, "within"),  # Student's t of ten runs is 2.262
+            (0.6, 0.623, 0.01, "above"),
+            (0.6, 0.577, 0.01, "below"),
+            (0.6, 0.6, 0.0, "within"),
+            (0.6, 0.7, math.nan, ""),
+            (None, 0.7, 0.01, ""),
+        ],
+        3,
+    ),
 )
 def test_a_word_for_each_cell(published_value, mean, error, word):
     assert OurFigure(published_value, mean, error, n_runs=10).word == word
@@ -457,7 +461,7 @@ def test_signed_ranks_are_printed(tmp_path):
     assert "SSFI against RF on 2 data sets" in text
 
 
-@pytest.mark.parametrize("name", ["enscls-table2", "enscls-table3", "enscls-fig2"])
+@pytest.mark.parametrize("name", few_daily(["enscls-table2", "enscls-table3", "enscls-fig2"], 2))
 def test_figures_of_different_splits_are_not_tested(small_enscls, name):
     results = changed(small_enscls, lambda record: {"split": hash(record["method"])})
     text = printed(name, results)

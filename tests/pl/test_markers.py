@@ -117,7 +117,11 @@ def test_names_of_small_classes_do_not_hide_each_other():
     assert all(left.x1 <= right.x0 + 1 for left, right in pairwise(boxes))
 
 
-@pytest.mark.parametrize("form", ["raw", "layer", "dense", "csc", "h5ad", "zarr", "lazy", "dask"])
+OTHER_FORMS = ("dense", "zarr", "lazy", "dask")
+NIGHTLY = [pytest.param(form, marks=pytest.mark.nightly) for form in OTHER_FORMS]
+
+
+@pytest.mark.parametrize("form", ["raw", "layer", "csc", "h5ad", *NIGHTLY])
 def test_values_are_taken_from_where_the_results_are_from(form, tmp_path):
     adata = make_cells()
     expected = drawn_values(draw(adata))

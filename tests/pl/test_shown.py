@@ -32,23 +32,22 @@ def test_axes_are_returned_and_those_of_the_user_are_used(draw):
     assert axes[1].has_data()
 
 
-@EACH
 @pytest.mark.parametrize(
-    ("backend", "show", "is_shown"),
+    ("name", "backend", "show", "is_shown"),
     [
-        ("agg", None, False),
-        ("module://x", None, True),
-        ("svg", True, True),
-        ("qtagg", False, False),
+        ("ranking", "agg", None, False),
+        ("dots", "module://x", None, True),
+        ("heatmap", "svg", True, True),
+        ("confidence", "qtagg", False, False),
     ],
 )
 def test_it_is_shown_where_there_is_a_screen_or_the_user_says_so(
-    draw, backend, show, is_shown, monkeypatch
+    name, backend, show, is_shown, monkeypatch
 ):
     shown = []
     monkeypatch.setattr(matplotlib, "get_backend", lambda: backend)
     monkeypatch.setattr(pyplot, "show", lambda: shown.append(True))
-    ax = draw(make_cells(), show=show)
+    ax = DRAW[name](make_cells(), show=show)
     assert bool(shown) == (ax is None) == is_shown
 
 
@@ -80,6 +79,7 @@ def test_results_that_are_not_there_are_named(draw):
         draw([])
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore:One class is labelled")
 @EACH
 def test_many_classes_with_long_names_and_one_class(draw):

@@ -166,7 +166,7 @@ def test_options_of_the_table_of_wishes_are_known():
     text = (DOCS / "start" / "have-or-want.md").read_text("utf-8")
     known = {
         name
-        for command in ("rank", "select", "label")
+        for command in ("rank", "select", "predict")
         for option in main.get_command(click.Context(main), command).params
         for name in [*option.opts, *option.secondary_opts]
     }

@@ -18,7 +18,7 @@ from sklearn.datasets import dump_svmlight_file, load_iris
 
 from semisift import Protocol, Results, compare
 from semisift.cli._output import _as_date
-from semisift.io._formats._mat_file import write_mat
+from semisift.io._formats.matlab import write_mat
 from semisift.utils._files import process_name, remove_left_overs
 from tests.commands import call, write_table
 
@@ -95,7 +95,7 @@ WRITERS = {
 }
 
 
-STAYING = [(ending, ("--memory", "250kB")) for ending in ("h5ad", "parquet", "zarr")]
+STAYING = [(ending, ("--max-memory", "250kB")) for ending in ("h5ad", "parquet", "zarr")]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def read_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "out"), [("rank", "a.csv"), ("select", "a.csv"), ("label", "a.csv")]
+    ("command", "out"), [("rank", "a.csv"), ("select", "a.csv"), ("predict", "a.csv")]
 )
 def test_read_only_folders_are_told_before_any_work(read_only, command, out):
     told = call(
@@ -296,7 +296,7 @@ def test_times_of_files_that_no_calendar_has(tmp_path, seconds):
     path = tmp_path / "cells.h5ad"
     write_cells(path)
     os.utime(path, (seconds, seconds))
-    given = ("--method", "variance", "--memory", "250kB", "--out", tmp_path / "ranking.json")
+    given = ("--method", "variance", "--max-memory", "250kB", "--out", tmp_path / "ranking.json")
     call("rank", path, *given)
     assert (tmp_path / "ranking.json").exists()
 

@@ -24,7 +24,7 @@ from semisift.utils._files import (
     write_whole,
 )
 from tests.commands import call
-from tests.comparison.test_compare_store import (
+from tests.comparison.test_store import (
     arguments,
     processes_in_session,
     records_in,

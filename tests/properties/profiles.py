@@ -3,7 +3,6 @@
 import os
 import zlib
 
-import pytest
 from hypothesis import HealthCheck, settings
 
 ASKED = os.environ.get("SEMISIFT_PROPERTIES", "ci")
@@ -25,18 +24,6 @@ REPRESENTATIVES = {
     *("fisher", "variance", "sselect", "ssfi", "fw-semifs", "rlsr", "consensus", "transductive"),
     *("self-training", "tri-training", "transduction", "nnge"),
 }
-
-
-def daily(values, chosen=REPRESENTATIVES):
-    """Return parameters of a test of which those that were not chosen run every night only."""
-    return [
-        value if value in chosen else pytest.param(*as_tuple(value), marks=pytest.mark.nightly)
-        for value in values
-    ]
-
-
-def as_tuple(value):
-    return value if isinstance(value, tuple) else (value,)
 
 
 def some(values, by, n=1):

@@ -21,8 +21,8 @@ from semisift import (
     TriTraining,
 )
 from tests.conftest import make_data
+from tests.nightly import daily_are
 from tests.properties.fits import check_refusal
-from tests.properties.profiles import daily
 
 DATA = make_data(n_rows=40, n_features=6)
 
@@ -197,7 +197,7 @@ TAKEN = {("no classes", "TriTraining"), ("other classes", "LabelledOnly")}
 PAIRS = [(case, host) for case in CASES for host in HOSTS]
 
 
-@pytest.mark.parametrize(("case", "host"), daily(PAIRS, PAIRS[:: len(HOSTS) + 1] + PAIRS[::40]))
+@pytest.mark.parametrize(("case", "host"), daily_are(PAIRS[:: len(HOSTS) + 1] + PAIRS[::40], PAIRS))
 def test_wrong_answers_are_refused(case, host):
     methods, words = CASES[case]
     name = words.partition(" ")[0]

@@ -14,8 +14,9 @@ from semisift import FisherScore, OutOfCoreMatrix, Protocol, compare, normalize_
 from semisift.io._options import Reading
 from tests.commands import write_table
 from tests.conftest import make_data
+from tests.nightly import daily_are
 from tests.properties.fits import check_refusal
-from tests.properties.profiles import daily, some
+from tests.properties.profiles import some
 from tests.properties.test_parameters import NONSENSE
 
 DATA = make_data(n_rows=40, n_features=6)
@@ -129,7 +130,7 @@ OTHER_WORDS = ("there is no judge", "there is no such file", "holds no compariso
 OTHER_WORDS += ("no row is left", "labelled row would judge", "has no column of", "holds words")
 
 
-@pytest.mark.parametrize(("door", "parameter"), daily(PARAMETERS, PARAMETERS[::3]))
+@pytest.mark.parametrize(("door", "parameter"), daily_are(PARAMETERS[::3], PARAMETERS))
 def test_nonsense_is_taken_or_refused_by_name(
     door, parameter, fitted, table, tmp_path, monkeypatch
 ):

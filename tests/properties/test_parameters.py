@@ -16,8 +16,9 @@ from sklearn.utils._param_validation import Interval, StrOptions, make_constrain
 import semisift
 from semisift import CLASSIFIERS, METHODS, ApproximateNeighbors, MixedNB, NNge
 from tests.conftest import make_data
+from tests.nightly import daily_are
 from tests.properties.fits import FEW, check_refusal
-from tests.properties.profiles import daily, some
+from tests.properties.profiles import some
 
 CLASSES = {entry.cls.__name__: entry.cls for entry in (METHODS | CLASSIFIERS).values()}
 CLASSES |= {cls.__name__: cls for cls in (ApproximateNeighbors, MixedNB, NNge)}
@@ -122,7 +123,7 @@ def test_what_is_outside_is_refused_by_name(name):
 SEVEN = {"FisherScore", "SSFI", "SSelect", "SequentialForward", "RLSR", "Consensus", "TriTraining"}
 
 
-@pytest.mark.parametrize("name", daily(sorted(CLASSES), SEVEN))
+@pytest.mark.parametrize("name", daily_are(SEVEN, sorted(CLASSES)))
 def test_what_is_inside_works_or_is_refused_by_name(name):
     cls = CLASSES[name]
     parameters = [each for each in sorted(inspect.signature(cls).parameters) if each not in COSTLY]

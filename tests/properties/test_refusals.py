@@ -12,8 +12,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 from semisift import CLASSIFIERS, METHODS, FisherScore, LabelledOnly, MixedNB, NNge
+from tests.nightly import daily_are
 from tests.properties.fits import MODELS, answer, check_refusal, make
-from tests.properties.profiles import daily, some
+from tests.properties.profiles import REPRESENTATIVES, some
 from tests.properties.tables import Recipe
 
 X, Y = Recipe(n_rows=12, n_columns=4).make()
@@ -88,7 +89,9 @@ def check_message(found, words):
     assert re.search(words, found.refused), found.refused
 
 
-@pytest.mark.parametrize("name", daily(name for name in MODELS if name != "labelled-only"))
+@pytest.mark.parametrize(
+    "name", daily_are(REPRESENTATIVES, [name for name in MODELS if name != "labelled-only"])
+)
 def test_tables(name):
     for case in some(sorted(TABLES), name, 2):
         make, words = TABLES[case]
@@ -96,7 +99,7 @@ def test_tables(name):
         check_message(answer(name, make(column), Y), words.format(column=column))
 
 
-@pytest.mark.parametrize("name", daily(USES_LABELS))
+@pytest.mark.parametrize("name", daily_are(REPRESENTATIVES, USES_LABELS))
 def test_labels(name):
     for case in some(sorted(LABELS), name, 2):
         make, words = LABELS[case]
@@ -117,7 +120,7 @@ def test_each_kind_of_labels_once(case):
         check_message(answer(name, X, make()), words)
 
 
-@pytest.mark.parametrize("name", daily([*USES_LABELS, "mixed-nb", "nnge"]))
+@pytest.mark.parametrize("name", daily_are(REPRESENTATIVES, [*USES_LABELS, "mixed-nb", "nnge"]))
 def test_a_refused_fit_changes_nothing(name):
     model = {"mixed-nb": MixedNB(), "nnge": NNge()}.get(name) or make(name)
     labels = Y if name in USES_LABELS else np.maximum(Y, 0)

@@ -19,8 +19,9 @@ from semisift import METHODS, parallel
 from semisift.base import _training_data
 from semisift.utils import _columns, _graph, _neighbors
 from tests.conftest import in_numpy, make_data
+from tests.nightly import daily_are
 from tests.properties.fits import MODELS, answer, make
-from tests.properties.profiles import IS_LONG, REPRESENTATIVES, daily
+from tests.properties.profiles import IS_LONG, REPRESENTATIVES
 from tests.properties.tables import (
     GENERAL,
     Recipe,
@@ -209,7 +210,7 @@ LOOSE = [
 
 
 @pytest.mark.parametrize(
-    ("name", "what"), daily(LOOSE, [pair for pair in LOOSE if pair[0] in REPRESENTATIVES])
+    ("name", "what"), daily_are([pair for pair in LOOSE if pair[0] in REPRESENTATIVES], LOOSE)
 )
 def test_other_draws_find_the_same(name, what):
     """Of rankers one column, since some avoid what is redundant; of learners every view."""

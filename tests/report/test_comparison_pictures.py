@@ -9,7 +9,7 @@ import pytest
 from matplotlib import pyplot
 from scipy import stats
 
-from semisift.report._style import PLAIN
+from semisift.report._style import PLAIN, dashes, mark
 from semisift.report.comparison import (
     plot_boxes,
     plot_critical_difference,
@@ -20,8 +20,6 @@ from semisift.report.comparison import (
     plot_time,
     write_figures,
 )
-from semisift.report.comparison._diagram import colour, dashes, mark
-from semisift.report.comparison._labels import place_labels
 from semisift.report.comparison._view import interval
 from tests.shown_comparisons import EVIL_SET, made_up, made_up_sweep, random_figures
 
@@ -61,8 +59,10 @@ def figures_with_ranks(kind, n_methods):
 
 
 @pytest.mark.parametrize("kind", ["equal", "close", "apart"])
-@pytest.mark.parametrize("n_methods", [2, 3, 7, 20, 40])
-@pytest.mark.parametrize("own_axes", [True, False])
+@pytest.mark.parametrize(
+    "n_methods", [2, 7, 40, *(pytest.param(n, marks=pytest.mark.nightly) for n in (3, 20))]
+)
+@pytest.mark.parametrize("own_axes", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_names_of_the_diagram_never_overlap(kind, n_methods, own_axes):
     names = [LONG.format(j) if j % 2 else f"W{j}" * 12 for j in range(n_methods)]
     results = made_up(figures_with_ranks(kind, n_methods), methods=names)
@@ -95,21 +95,18 @@ def test_the_diagram_of_the_enscls_paper():
 
 
 def test_forty_methods_look_different():
-    looks = [(colour(j, PLAIN), dashes(j)) for j in range(40)]
-    marks = [(colour(j, PLAIN), mark(j)) for j in range(40)]
+    looks = [(PLAIN.of_class(j), dashes(j)) for j in range(40)]
+    marks = [(PLAIN.of_class(j), mark(j)) for j in range(40)]
     assert len(set(looks)) == len(set(marks)) == 40
 
 
-@pytest.mark.parametrize("n_points", [1, 5, 20, 40])
-def test_labels_of_points_are_apart(n_points):
-    rng = np.random.default_rng(n_points)
-    points = [tuple(point) for point in 200 + 8 * rng.normal(size=(n_points, 2))]
-    bounds = (0.0, 0.0, 500.0, 400.0)
-    found = place_labels(points, [70.0] * n_points, 14.0, bounds)
-    assert sum(box is None for box in found) <= n_points // 8
-    taken = [box for box in found if box] + [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
-    for a, b in combinations(taken[: len(taken) - n_points], 2):
-        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+@pytest.mark.parametrize("n_methods", [1, 5, 40])
+def test_names_beside_points_are_apart(n_methods):
+    results = made_up(0.7 + 0.001 * random_figures(2, 2, n_methods))
+    ax = plot_time(results, pyplot.subplots(figsize=(6, 8))[1])
+    boxes = boxes_of(ax)
+    assert len(boxes) == n_methods
+    assert_apart(boxes)
 
 
 def test_bands_are_t_intervals(comparison):
@@ -169,8 +166,10 @@ def test_the_list_of_methods_has_the_best_first():
     assert [text.get_text() for text in legend.get_texts()] == ["$high$", "middle", "_low"]
 
 
-@pytest.mark.parametrize("measure", ["figure", "stability", "agreement"])
-@pytest.mark.parametrize("dataset", [None, "set 1"])
+@pytest.mark.parametrize(
+    ("measure", "dataset"),
+    [("figure", None), ("figure", "set 1"), ("stability", None), ("agreement", "set 1")],
+)
 def test_sweeps(measure, dataset):
     results = made_up_sweep()
     ax = plot_sweep(results, measure=measure, dataset=dataset)

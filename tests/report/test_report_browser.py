@@ -6,7 +6,7 @@ import pytest
 
 from semisift import SSFI
 from semisift.report import write_report
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from tests.browsing import (
     By,
     Keys,
@@ -41,7 +41,7 @@ def report(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     write_report(
         path,
-        outcome_of(ranker),
+        ranking_result(ranker),
         X=X,
         y=data.y,
         title=EVIL,

@@ -12,8 +12,8 @@ import pytest
 from semisift import Consensus
 from semisift.io._write import as_text
 from semisift.report import render
-from semisift.report._ranking_page import MOST_FEATURES, MOST_PACKED
-from semisift.selection import outcome_of
+from semisift.report._download import MAX_FEATURES, MAX_PACKED
+from semisift.selection import ranking_result
 from tests.commands import call, write_table
 from tests.pages import EVIL, Given, fit_example, page_of
 
@@ -21,7 +21,7 @@ from tests.pages import EVIL, Given, fit_example, page_of
 def unpack(page):
     """Return name and text of the file, as the script of the page makes it."""
     name, packed = re.search(
-        r'<pre id="ranking-file" data-name="(.*?)" hidden>(.*?)</pre>', page
+        r'<pre id="packed-file" data-name="(.*?)" hidden>(.*?)</pre>', page
     ).groups()
     content = json.loads(zlib.decompress(base64.b64decode(packed), -15))
     columns, n = content["columns"], max(len(cells or ()) for cells in content["columns"])
@@ -32,7 +32,10 @@ def unpack(page):
 
 def test_it_is_the_file_of_the_command_line(tmp_path):
     table = write_table(tmp_path) / "table.csv"
-    for options in [("--no-assess",), ("--assess", "--redundancy", "0.5", "--spreadsheet-safe")]:
+    for options in [
+        ("--no-assess",),
+        ("--assess", "fast", "--redundancy", "0.5", "--spreadsheet-safe"),
+    ]:
         common = ["--label", "label", "--id", "id", *options]
         ranking, report = tmp_path / "ranking.csv", tmp_path / "report.html"
         call("rank", table, *common, "--out", ranking, "--report", report)
@@ -42,13 +45,13 @@ def test_it_is_the_file_of_the_command_line(tmp_path):
 def test_names_of_all_kinds():
     names = [*EVIL[:-1], 'a "quoted" name', "comma, and\nline"]  # the last no file can hold
     ranker = Given(scores=np.arange(len(names)), n_features_to_select=2).fit(np.eye(len(names)))
-    outcome = outcome_of(ranker, names)
+    outcome = ranking_result(ranker, names)
     assert unpack(render(outcome)) == ("ranking.csv", as_text(outcome.to_frame(), safe=False))
 
 
 def test_a_name_that_no_file_can_hold():
     ranker = Given(scores=[1.0, 2.0]).fit(np.eye(2))
-    assert '"? lone",1,2.0,' in unpack(render(outcome_of(ranker, ["a", EVIL[-1]])))[1]
+    assert '"? lone",1,2.0,' in unpack(render(ranking_result(ranker, ["a", EVIL[-1]])))[1]
 
 
 def test_without_a_source_it_has_a_plain_name():
@@ -59,11 +62,11 @@ def test_without_a_source_it_has_a_plain_name():
 
 def test_very_many_features_have_their_main_columns():
     rng = np.random.default_rng(0)
-    n = MOST_FEATURES + 100
+    n = MAX_FEATURES + 100
     ranker = Given(scores=rng.normal(size=n), n_features_to_select=3).fit(rng.normal(size=(4, n)))
     page = page_of(ranker)
     found = pl.read_csv(unpack(page)[1].encode())
-    expected = ranker.to_frame()[:MOST_FEATURES]
+    expected = ranker.to_frame()[:MAX_FEATURES]
     assert found.columns == ["feature", "rank", "score", "selected"]
     assert found["feature"].to_list() == expected["feature"].to_list()
     assert found["rank"].to_list() == expected["rank"].to_list()
@@ -72,6 +75,7 @@ def test_very_many_features_have_their_main_columns():
     assert len(page) < 900_000
 
 
+@pytest.mark.nightly
 def test_22283_features_of_104_rows_stay_below_a_megabyte(load_dataset):
     """With all that an assessed consensus knows of them."""
     X, truth = load_dataset("chowdary")
@@ -84,5 +88,5 @@ def test_22283_features_of_104_rows_stay_below_a_megabyte(load_dataset):
     assert len(page.encode()) < 1_000_000
     text = unpack(page)[1]
     assert text.count("\n") == 1 + 22_283
-    assert len(text) > 3 * MOST_PACKED
+    assert len(text) > 3 * MAX_PACKED
     assert "it has the main columns, with scores of 4 digits." in page

@@ -6,7 +6,7 @@ import pytest
 
 from semisift import VarianceScore
 from semisift.report import write_report
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from tests.browsing import By, Keys, messages, needs_browser, resize, wait
 
 pytestmark = needs_browser
@@ -25,7 +25,7 @@ def report(tmp_path_factory):
     X = pd.DataFrame(X, columns=names)
     ranker = VarianceScore(feature_scaling=None, redundancy_threshold=0.7, n_features_to_select=20)
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, outcome_of(ranker.fit(X)), X=X)
+    write_report(path, ranking_result(ranker.fit(X)), X=X)
     return path
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from semisift import FisherScore, TransductiveScore, VarianceScore, normalize_counts
 from semisift.report import render
-from semisift.report._markers import MOST_FEATURES, markers_by_class
-from semisift.selection import outcome_of
+from semisift.report.charts import dots as charts
+from semisift.selection import ranking_result
 from semisift.selection._markers import Markers
 from tests.pages import EVIL, check, fit_example
 
@@ -36,11 +36,10 @@ def made(n_classes, n_features=80, *, logs=True, p_values=False, names=None):
 
 @pytest.fixture(scope="module")
 def outcome():
-    return outcome_of(fit_example()[0])
+    return ranking_result(fit_example()[0])
 
 
-@pytest.mark.parametrize("n_classes", [2, 7, 50])
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("n_classes", "known"), [(2, False), (7, True), (50, True)])
 def test_the_page_is_valid_for_many_classes(outcome, n_classes, known):
     markers = made(n_classes, logs=known, p_values=known)
     page = render(outcome, markers=markers)
@@ -64,23 +63,23 @@ def test_the_section_is_there_where_it_was_asked_for(outcome):
 
 
 def test_dots_are_as_large_as_shares_and_coloured_by_means():
-    dots = markers_by_class(made(3)).dots
-    assert dots.names == ["g0", "g1", "g2", "g3"]  # of two classes each is there once
-    assert dots.columns == ["class 0", "class 1", "class 2"]
-    assert dots.values[0].split()[:2] == ["90", "1.33"]  # two thirds of rows pull the mean
+    dots = charts.figure(made(3))
+    assert dots["names"] == ["g0", "g1", "g2", "g3"]  # of two classes each is there once
+    assert dots["columns"] == ["class 0", "class 1", "class 2"]
+    assert dots["lines"][0].split()[:2] == ["90", "1.33"]  # two thirds of rows pull the mean
     of_share = {0.9: 18.0, 0.2: 8.5}
-    assert {wide for wide, _ in dots.rims} == set(of_share.values())
-    places = {wide: re.findall(r"M([\d.]+) ([\d.]+)h0", path) for wide, path in dots.rims}
+    assert {wide for wide, _ in dots["rims"]} == set(of_share.values())
+    places = {wide: re.findall(r"M([\d.]+) ([\d.]+)h0", path) for wide, path in dots["rims"]}
     assert len(places[18.0]) == 6
     assert ("13", "10.8") in places[18.0]  # the first class and feature
-    highest = max(level for level, _, _ in dots.paths)
-    assert "M13 10.8h0" in "".join(path for level, _, path in dots.paths if level == highest)
-    assert all(level <= 5 for level, wide, _ in dots.paths if wide < 10)
+    highest = max(level for level, _, _ in dots["paths"])
+    assert "M13 10.8h0" in "".join(path for level, _, path in dots["paths"] if level == highest)
+    assert all(level <= 5 for level, wide, _ in dots["paths"] if wide < 10)
 
 
 def test_few_features_of_each_of_many_classes_are_drawn():
-    assert len(markers_by_class(made(50)).dots.names) <= MOST_FEATURES
-    assert len(markers_by_class(made(20, 400)).dots.names) <= MOST_FEATURES
+    assert len(charts.figure(made(50))["names"]) <= charts.MAX_FEATURES
+    assert len(charts.figure(made(20, 400))["names"]) <= charts.MAX_FEATURES
 
 
 def test_names_are_text(outcome):

@@ -7,7 +7,7 @@ import pytest
 
 from semisift import SSFI, ForestImportance
 from semisift.report import render
-from semisift.selection import Outcome, outcome_of
+from semisift.selection import RankingResult, ranking_result
 from tests.conftest import make_data
 from tests.pages import EVIL, Given, check, page_of
 
@@ -18,7 +18,7 @@ def test_evil_names_are_shown_as_text(data):
     ranker = SSFI(n_members=60, random_state=0).fit(X, y)
     evil = dict.fromkeys(EVIL, EVIL[0])
     page = render(
-        outcome_of(ranker, EVIL),
+        ranking_result(ranker, EVIL),
         X=X,
         y=y,
         title=EVIL[0],
@@ -49,7 +49,7 @@ def test_a_hundred_thousand_features():
     names = np.array([f"gene {j}" for j in range(n)], dtype=object)
     ranker = Given(scores=[3.0, 2.0, 1.0]).fit(rng.normal(size=(20, 3)))
     columns = np.zeros(n, dtype=int)
-    page = render(Outcome(ranker, names, scores, columns, names, np.arange(n) < 50, "number"))
+    page = render(RankingResult(ranker, names, scores, columns, names, np.arange(n) < 50, "number"))
     check(page)
     assert "Top 1,000 of 100,000 shown" in page
     assert page.count("<tr><td") == 1000
@@ -87,8 +87,7 @@ def test_odd_scores(scores):
     check(page_of(Given(scores=scores).fit(X), X))
 
 
-@pytest.mark.parametrize("n_features", [1, 2, 3])
-@pytest.mark.parametrize("n_rows", [2, 6])
+@pytest.mark.parametrize(("n_rows", "n_features"), [(2, 1), (6, 1), (2, 2), (6, 3)])
 def test_tiny_data(n_rows, n_features):
     X = np.random.default_rng(0).normal(size=(n_rows, n_features))
     page = page_of(Given(scores=np.arange(n_features)).fit(X), X)
@@ -145,7 +144,7 @@ def test_variables_of_several_columns(data):
     ranker = SSFI(n_members=60, random_state=0).fit(data.X, data.y)
     names = [f"v{j // 2}={j % 2}" for j in range(8)]
     variables = ["v0", "v1", "v2", "v3"]
-    outcome = outcome_of(ranker, names, variables=variables, variable_of=np.arange(8) // 2)
+    outcome = ranking_result(ranker, names, variables=variables, variable_of=np.arange(8) // 2)
     page = render(outcome.select(2), X=data.X, y=data.y)
     check(page)
     assert "SSFI ranked 4 features" in page

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from semisift import SSFI
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from tests.pages import fit_example
 
 
@@ -40,7 +40,7 @@ def test_plot_scores(fitted):
     assert ax.get_xscale() == "log"
     texts = [text.get_text() for text in ax.texts]
     assert "3 selected" in texts
-    assert outcome_of(ranker).features[0] in texts
+    assert ranking_result(ranker).features[0] in texts
     ax.figure.canvas.draw()
 
 
@@ -69,7 +69,7 @@ def test_notebook(fitted):
 
     ranker, _, _ = fitted
     html = ranker._repr_html_()
-    best = outcome_of(ranker).features[0]
+    best = ranking_result(ranker).features[0]
     assert "sk-top-container" in html
     assert f"<bdi>{best}</bdi>" in html
     assert "<svg" in html
@@ -87,13 +87,14 @@ def test_notebook_after_the_number_was_raised(fitted):
 def test_the_report_loads_matplotlib_only_when_asked():
     code = (
         "import sys, semisift.report; from semisift import SSFI\n"
-        "from semisift.selection import outcome_of\n"
+        "from semisift.selection import ranking_result\n"
         "print({'matplotlib', 'jinja2', 'polars'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
 
 
+@pytest.mark.nightly
 def test_a_ranker_finds_the_report_however_it_was_imported():
     code = (
         "from semisift.filters.fisher import FisherScore\n"

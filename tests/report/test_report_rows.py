@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from semisift import SSFI, FisherScore, VarianceScore
-from semisift.report._heatmap import MOST_LABELLED, MOST_OTHERS, heatmap, order_rows
 from semisift.report._rows import read_rows
-from semisift.selection import outcome_of
+from semisift.report.charts import heatmap
+from semisift.selection import ranking_result
 from semisift.utils._columns import LONG_TAIL
 from semisift.utils._text import format_number
 from tests.conftest import make_data
@@ -24,8 +24,8 @@ def fitted():
 
 def cells_of(found):
     """Return the levels of the cells as the paths draw them; -1 where nothing is drawn."""
-    levels = np.full((len(found.names), len(found.columns)), -1)
-    for level, path in found.paths:
+    levels = np.full((len(found["names"]), len(found["columns"])), -1)
+    for level, path in found["paths"]:
         for start, line, length in re.findall(r"M(\d+) (\d+)\.5h(\d+)", path):
             run = levels[int(line), int(start) : int(start) + int(length)]
             assert (run == -1).all()
@@ -34,7 +34,7 @@ def cells_of(found):
 
 
 def heat(ranker, X, y, **more):
-    return heatmap(outcome_of(ranker), read_rows(ranker, X, y, **more), X)
+    return heatmap.figure(ranking_result(ranker), read_rows(ranker, X, y, **more), X)
 
 
 # --- the heatmap ----------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def heat(ranker, X, y, **more):
 
 def test_rows_stand_by_class_and_confidence(fitted):
     ranker, X, y = fitted
-    cells = order_rows(read_rows(ranker, X, y), X.to_numpy())
+    cells = heatmap.order_rows(read_rows(ranker, X, y), X.to_numpy())
     rows = np.concatenate(cells.rows)
     assert sorted(rows) == list(range(60))
     own = np.array([label is not None for label in y[rows]])
@@ -60,47 +60,48 @@ def test_rows_stand_by_class_and_confidence(fitted):
 def test_cells_are_the_standardised_values(fitted):
     ranker, X, y = fitted
     found = heat(ranker, X, y)
-    outcome = outcome_of(ranker)
-    assert found.names == outcome.features.tolist()
-    rows = [int(re.match(r"row (\d+),", column)[1]) - 1 for column in found.columns]
+    outcome = ranking_result(ranker)
+    assert found["names"] == outcome.features.tolist()
+    rows = [int(re.match(r"row (\d+),", column)[1]) - 1 for column in found["columns"]]
     values = X.to_numpy()[:, outcome.columns]
     expected = ((values - values.mean(axis=0)) / values.std(axis=0))[rows].T
     assert cells_of(found).tolist() == (np.clip(np.round(2 * expected), -5, 5) + 5).tolist()
-    told = np.array([line.split() for line in found.values], dtype=float)
+    told = np.array([line.split() for line in found["lines"]], dtype=float)
     assert told[:, 2:] == pytest.approx(values[rows].T, rel=1e-3)
     assert told[:, 0] == pytest.approx(values.mean(axis=0), rel=1e-3)
     assert told[:, 1] == pytest.approx(values.std(axis=0), rel=1e-3)
-    assert "To keep the picture small" not in found.words
-    assert re.search(r"Highest: column \d in spam \(\+0\.\d on average\)", found.words)
-    assert (found.blocks[0].name, found.blocks[0].start) == ("ham", 0)
-    assert (found.blocks[1].name, found.blocks[1].end) == ("spam", 60)
-    assert [length for _, length in found.labelled] == [6, 6]
+    assert "To keep the picture small" not in found["words"]
+    assert re.search(r"Highest: column \d in spam \(\+0\.\d on average\)", found["words"])
+    assert (found["blocks"][0].name, found["blocks"][0].start) == ("ham", 0)
+    assert (found["blocks"][1].name, found["blocks"][1].end) == ("spam", 60)
+    assert [length for _, length in found["labelled"]] == [6, 6]
 
 
 def test_many_rows_are_put_together_and_the_page_says_so():
     data = make_data(n_rows=3000, per_class=5)
     ranker = SSFI(n_members=10, random_state=0).fit(data.X, data.y)
     found = heat(ranker, data.X, data.y)
-    assert MOST_OTHERS <= len(found.columns) - 10 <= MOST_OTHERS + 2
-    assert "the mean of up to 15 neighbouring rows. Labelled rows stand for themselves." in (
-        found.words
+    assert heatmap.MAX_OTHERS <= len(found["columns"]) - 10 <= heatmap.MAX_OTHERS + 2
+    assert (
+        "the mean of up to 15 neighbouring rows. Labelled rows stand for themselves."
+        in (found["words"])
     )
-    assert sum("mean of " in column for column in found.columns) == len(found.columns) - 10
-    assert max(len(line.split()) for line in found.values) == len(found.columns) + 2
-    assert sum(len(path) for _, path in found.paths) < 60_000
+    assert sum("mean of " in column for column in found["columns"]) == len(found["columns"]) - 10
+    assert max(len(line.split()) for line in found["lines"]) == len(found["columns"]) + 2
+    assert sum(len(path) for _, path in found["paths"]) < 60_000
     all_labelled = heat(ranker, data.X, data.y_true)
-    assert MOST_LABELLED <= len(all_labelled.columns) <= MOST_LABELLED + 2
-    assert "of up to 30 neighbouring rows. Highest" in all_labelled.words
+    assert heatmap.MAX_LABELLED <= len(all_labelled["columns"]) <= heatmap.MAX_LABELLED + 2
+    assert "of up to 30 neighbouring rows. Highest" in all_labelled["words"]
 
 
 def test_a_mean_of_rows_is_their_mean():
     data = make_data(n_rows=3000, per_class=5)
     ranker = FisherScore().fit(data.X, data.y)
     rows = read_rows(ranker, data.X, data.y)
-    found, outcome = heatmap(outcome_of(ranker), rows, data.X), outcome_of(ranker)
+    found, outcome = heatmap.figure(ranking_result(ranker), rows, data.X), ranking_result(ranker)
     values = data.X[:, outcome.columns]
-    cells = order_rows(rows, values)
-    told = np.array([line.split()[2:] for line in found.values], dtype=float)
+    cells = heatmap.order_rows(rows, values)
+    told = np.array([line.split()[2:] for line in found["lines"]], dtype=float)
     assert told[:, -1] == pytest.approx(values[cells.rows[-1]].mean(axis=0), rel=1e-3)
     assert len(cells.rows[-1]) > 1
 
@@ -109,14 +110,14 @@ def test_without_labels_of_the_method_unlabelled_rows_are_last():
     data = make_data()
     ranker = FisherScore().fit(data.X, data.y)
     found = heat(ranker, data.X, data.y)
-    assert [(block.name, block.place) for block in found.blocks] == [
+    assert [(block.name, block.place) for block in found["blocks"]] == [
         ("0", 0),
         ("1", 1),
         ("unlabelled", None),
     ]
-    assert found.labelled == [(0, 12)]
-    assert all(column.endswith("unlabelled") for column in found.columns[12:])
-    assert "then unlabelled rows, along the direction" in found.words
+    assert found["labelled"] == [(0, 12)]
+    assert all(column.endswith("unlabelled") for column in found["columns"][12:])
+    assert "then unlabelled rows, along the direction" in found["words"]
     check(page_of(ranker, data.X, data.y))
 
 
@@ -124,10 +125,10 @@ def test_rows_without_any_label_and_sparse_rows():
     data = make_data()
     ranker = Given(scores=np.arange(8)).fit(data.X)
     found = heat(ranker, sparse.csr_array(data.X), None)
-    assert [block.name for block in found.blocks] == ["unlabelled"]
-    assert found.labelled == []
+    assert [block.name for block in found["blocks"]] == ["unlabelled"]
+    assert found["labelled"] == []
     assert cells_of(found).tolist() == cells_of(heat(ranker, data.X, None)).tolist()
-    assert "Highest" not in found.words
+    assert "Highest" not in found["words"]
 
 
 def test_missing_values_and_constant_columns_have_no_cells():
@@ -138,10 +139,10 @@ def test_missing_values_and_constant_columns_have_no_cells():
     X[4, 6] = np.nan
     X[5, 5] = np.inf
     found = heat(ranker, X, data.y, row_names=[f"r{i}" for i in range(60)])
-    assert found.names == ["x6", "x5", "x4", "x3", "x2", "x1", "x0"]
+    assert found["names"] == ["x6", "x5", "x4", "x3", "x2", "x1", "x0"]
     levels = cells_of(found)
     empty = {
-        (found.names[line], found.columns[at].split(",")[0])
+        (found["names"][line], found["columns"][at].split(",")[0])
         for line, at in zip(*np.where(levels < 0), strict=True)
     }
     assert empty == {("x6", "r4"), ("x5", "r5")}
@@ -155,9 +156,9 @@ def test_of_many_classes_the_largest_are_shown():
     data = make_data(n_rows=240, n_classes=12, per_class=3)
     ranker = SSFI(n_members=20, random_state=0).fit(data.X, data.y)
     found = heat(ranker, data.X, data.y)
-    assert len(found.blocks) == 8
-    assert len(found.columns) < 240
-    assert {found.room(block) for block in found.blocks} <= {"name", "mark", ""}
+    assert len(found["blocks"]) == 8
+    assert len(found["columns"]) < 240
+    assert {block.room for block in found["blocks"]} <= {"name", "mark", ""}
     page = page_of(ranker, data.X, data.y)
     assert page.count("The 8 largest of 12 classes are drawn.") == 3
 
@@ -241,7 +242,7 @@ def test_rows_and_labels_of_another_fit_are_refused(tmp_path):
 
 def test_points_tell_features_and_rows(fitted):
     ranker, X, y = fitted
-    page, outcome = page_of(ranker, X, y), outcome_of(ranker)
+    page, outcome = page_of(ranker, X, y), ranking_result(ranker)
     tips = {
         name: texts.split("\n")
         for name, texts in re.findall(r'<pre id="([\w-]+)-tips" hidden>(.*?)</pre>', page, re.S)

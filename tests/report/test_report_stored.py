@@ -27,8 +27,8 @@ def page(ranker, path, X, y):
 
 
 def test_the_page_says_which_rows_it_draws(rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(_rows, "MOST_UNLABELLED", 100)
-    monkeypatch.setattr(_rows, "MOST_LABELLED", 20)
+    monkeypatch.setattr(_rows, "MAX_UNLABELLED", 100)
+    monkeypatch.setattr(_rows, "MAX_LABELLED", 20)
     X, y = rows
     stored = OutOfCoreMatrix(X, max_memory="40kB")
     ranker = TransductiveScore(max_unlabelled=150).fit(stored, y)

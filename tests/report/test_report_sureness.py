@@ -10,15 +10,9 @@ from numpy.testing import assert_array_equal
 
 from semisift import C4, Consensus, FisherScore
 from semisift.report import render
-from semisift.report._intervals import (
-    MOST_NARROW_WHISKERS,
-    MOST_WHISKERS,
-    picture_of_intervals,
-    rank_intervals,
-)
-from semisift.report._method import parts_of, say_kind
-from semisift.report._scores import MOST_POINTS, follow
-from semisift.selection import Outcome, outcome_of
+from semisift.report._method import kind_of, parts_of
+from semisift.report.charts import rank_intervals, scores
+from semisift.selection import RankingResult, ranking_result
 from semisift.selection._result import Chance, chance_of
 from tests.conftest import make_data
 from tests.pages import EVIL, check, page_of
@@ -38,13 +32,13 @@ def assessed():
     return ranker, X, data.y
 
 
-def new_outcome(decisions, scores=None, **changes):
+def new_outcome(decisions, values=None, **changes):
     n = len(decisions)
     names = np.array([f"f{j}" for j in range(n)], dtype=object)
-    scores = np.linspace(1.0, 0.0, n) if scores is None else np.asarray(scores)
+    values = np.linspace(1.0, 0.0, n) if values is None else np.asarray(values)
     nothing = np.zeros(n, dtype=bool)
     known = {"decisions": np.asarray(decisions), **changes}
-    return Outcome(None, names, scores, np.arange(n), names, nothing, "number", **known)
+    return RankingResult(None, names, values, np.arange(n), names, nothing, "number", **known)
 
 
 # --- the ranking ----------------------------------------------------------------------------------
@@ -52,7 +46,7 @@ def new_outcome(decisions, scores=None, **changes):
 
 def test_a_ranking_holds_what_is_known(assessed):
     ranker, _, _ = assessed
-    ranking = outcome_of(ranker)
+    ranking = ranking_result(ranker)
     order = np.argsort(ranker.ranking_)
     assert_array_equal(ranking.decisions, ranker.assessment_.decisions[order])
     assert_array_equal(ranking.rank_interval, ranker.rank_interval_[order])
@@ -83,13 +77,13 @@ def test_the_decisions_of_the_rule_come_first():
     ranker = FisherScore(n_features_to_select="shadow").fit(data.X, data.y)
     ranker.assess(data.X, data.y, n_resamples=0, n_permutations=3)
     assert (ranker.assessment_.decisions != ranker.decisions_).any()
-    decisions = outcome_of(ranker).decisions
+    decisions = ranking_result(ranker).decisions
     assert_array_equal(decisions, ranker.decisions_[np.argsort(ranker.ranking_)])
     assert chance_of(ranker) == Chance(ranker.cutoff_.null_score, "best of the shuffled copies")
 
 
 def test_a_plain_ranking_holds_nothing_of_it(data):
-    ranking = outcome_of(FisherScore().fit(data.X, data.y))
+    ranking = ranking_result(FisherScore().fit(data.X, data.y))
     assert ranking.decisions is ranking.rank_interval is ranking.parts is ranking.chance is None
     assert ranking.counts == {}
     assert ranking.to_frame().columns == ["feature", "rank", "score", "selected"]
@@ -99,7 +93,7 @@ def test_a_variable_has_what_is_known_of_its_best_column(assessed):
     ranker, X, y = assessed
     names = [f"v{j // 2}={j % 2}" for j in range(30)]
     variables = [f"v{j}" for j in range(15)]
-    ranking = outcome_of(ranker, names, variables=variables, variable_of=np.arange(30) // 2)
+    ranking = ranking_result(ranker, names, variables=variables, variable_of=np.arange(30) // 2)
     assert_array_equal(ranking.decisions, ranker.assessment_.decisions[ranking.columns])
     assert_array_equal(ranking.parts["fisher"], ranker.part_rankings_[0, ranking.columns])
     page = render(ranking.select(2), X=X, y=y)
@@ -112,7 +106,7 @@ def test_a_variable_has_what_is_known_of_its_best_column(assessed):
 
 def test_marks_of_decisions_differ_without_colour():
     ranking = new_outcome(["confirmed", "tentative", "unconfirmed", "unconfirmed"])
-    curve = follow(ranking)
+    curve = scores.summarize(ranking)
     assert (
         "Marks: 1 confirmed (filled circles), 1 tentative (hollow diamonds) and 2 not told from "
         "chance (small hollow circles)." in curve.words
@@ -145,7 +139,7 @@ def test_without_decisions_there_is_no_legend(data):
 def test_the_line_of_chance(score, words):
     decisions = ["confirmed", "tentative", "unconfirmed", "unconfirmed"]
     ranking = new_outcome(decisions, chance=Chance(score, "best by chance"))
-    assert words in follow(ranking).words
+    assert words in scores.summarize(ranking).words
     ax = plot(ranking)
     lines = [line for line in ax.lines if set(line.get_ydata()) == {score}]
     assert len(lines) == 1
@@ -156,7 +150,7 @@ def test_the_line_of_chance(score, words):
 
 def test_chance_far_away_does_not_flatten_the_curve():
     ranking = new_outcome(["unconfirmed"] * 4, chance=Chance(1e9, "best by chance"))
-    curve = follow(ranking)
+    curve = scores.summarize(ranking)
     assert curve.chance is None
     assert "Far outside the picture is the best by chance, at 1.00e+09" in curve.words
     assert plot(ranking).get_ylim()[1] < 2
@@ -177,10 +171,10 @@ def test_the_page_shows_line_and_legend():
     ranker.assess(data.X, data.y, n_resamples=0, n_permutations=39)
     page = page_of(ranker, data.X, data.y)
     check(page)
-    scores = page[page.index('<section id="scores"') : page.index('<section id="table"')]
-    assert "</svg> best by chance</li>" in scores
-    assert scores.count('stroke="var(--class-4)"') == 3  # wide, narrow and legend
-    assert "</svg> confirmed</li>" in scores
+    section = page[page.index('<section id="scores"') : page.index('<section id="table"')]
+    assert "</svg> best by chance</li>" in section
+    assert section.count('stroke="var(--class-4)"') == 3  # wide, narrow and legend
+    assert "</svg> confirmed</li>" in section
 
 
 def test_confirmed_features_far_down_have_a_point():
@@ -188,8 +182,8 @@ def test_confirmed_features_far_down_have_a_point():
     decisions = np.full(n, "unconfirmed", dtype="U11")
     decisions[[1, 3777, 4321]] = "confirmed"
     decisions[4000] = "tentative"
-    curve = follow(new_outcome(decisions))
-    assert len(curve.ranks) <= MOST_POINTS + 3
+    curve = scores.summarize(new_outcome(decisions))
+    assert len(curve.ranks) <= scores.MAX_POINTS + 3
     assert curve.ranks[curve.decisions == "confirmed"].tolist() == [2, 3778, 4322]
     assert curve.ranks[curve.decisions == "tentative"].tolist() == [4001]
     assert "Those not told from chance are marked up to rank 60." in curve.words
@@ -208,34 +202,37 @@ def plot(ranking):
 
 def test_whiskers_are_of_the_best_features(assessed):
     ranker, X, y = assessed
-    moves = rank_intervals(outcome_of(ranker))
-    assert len(moves) == MOST_WHISKERS
-    order = np.argsort(ranker.ranking_)[:MOST_WHISKERS]
+    moves = rank_intervals.summarize(ranking_result(ranker))
+    assert len(moves.names) == rank_intervals.MAX_WHISKERS
+    order = np.argsort(ranker.ranking_)[: rank_intervals.MAX_WHISKERS]
     assert_array_equal(np.c_[moves.low, moves.high], ranker.rank_interval_[order])
     assert moves.names == [f"column {j}" for j in order]
-    assert "on 8 halves of the rows" in moves.words
-    assert f"The dotted line ends the best {ranker.assessment_.n_best}." in moves.words
     page = page_of(ranker, X, y)
     check(page)
+    assert "on 8 halves of the rows" in page
+    assert f"The dotted line ends the best {ranker.assessment_.n_best}." in page
     assert '<a href="#moves">Ranks</a>' in page
-    assert f"On narrow screens the best {MOST_NARROW_WHISKERS} are drawn." in page
+    assert f"On narrow screens the best {rank_intervals.MAX_NARROW_WHISKERS} are drawn." in page
 
 
 def test_near_copies_have_no_whiskers(data):
     X = np.hstack([data.X, data.X[:, :3] + 1e-6])
     ranker = FisherScore(n_features_to_select=3, redundancy_threshold=0.9).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=4, n_permutations=0)
-    moves = rank_intervals(outcome_of(ranker))
-    assert len(moves) == 8
+    moves = rank_intervals.summarize(ranking_result(ranker))
+    assert len(moves.names) == 8
     assert moves.decisions is None
     check(page_of(ranker, X, data.y))
 
 
 def test_the_narrow_picture_has_fewer_names(assessed):
     ranker, _, _ = assessed
-    moves = rank_intervals(outcome_of(ranker))
-    picture = picture_of_intervals(outcome_of(ranker))
-    for svg, n in ((picture.svg, MOST_WHISKERS), (picture.narrow, MOST_NARROW_WHISKERS)):
+    moves = rank_intervals.summarize(ranking_result(ranker))
+    picture = rank_intervals.figure(ranking_result(ranker))
+    for svg, n in (
+        (picture.svg, rank_intervals.MAX_WHISKERS),
+        (picture.narrow, rank_intervals.MAX_NARROW_WHISKERS),
+    ):
         assert [name for name in moves.names if f">{name}<" in svg] == moves.names[:n]
         assert 'aria-labelledby="moves-words"' in svg
 
@@ -293,23 +290,23 @@ def test_counts_are_taken_as_counts():
     rng = np.random.default_rng(0)
     X = rng.poisson(0.3, size=(40, 12)).astype(float)
     y = np.array([0, 1] * 5 + [-1] * 30)
-    words = say_kind(Consensus(n_members=5, random_state=0).fit(X, y))
+    words = kind_of(Consensus(n_members=5, random_state=0).fit(X, y))
     assert "taken for counts" in words
     assert "brought to equal totals and logarithms taken" in words
     assert "Near-copies stay where they rank." in words
-    assert "logarithms" not in say_kind(consensus().fit(X, y))
+    assert "logarithms" not in kind_of(consensus().fit(X, y))
 
 
 def test_other_rankers_have_no_parts(data):
     ranker = FisherScore().fit(data.X, data.y)
     assert parts_of(ranker) == []
-    assert say_kind(ranker) == ""
+    assert kind_of(ranker) == ""
     assert "What it stands on" not in page_of(ranker)
 
 
 def test_weights_of_the_parts(data):
     ranker = consensus(ranker_weights=[3, 1]).fit(data.X, data.y)
-    assert [part.weight for part in parts_of(ranker)] == ["0.75", "0.25"]
+    assert [part["weight"] for part in parts_of(ranker)] == ["0.75", "0.25"]
 
 
 def test_names_of_parts_and_features_are_text(data):
@@ -317,7 +314,7 @@ def test_names_of_parts_and_features_are_text(data):
     X = np.hstack([data.X, data.X[:, :4] + 1])
     ranker = Consensus(rankers=rankers, redundancy_threshold=None).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=3, n_permutations=3)
-    page = render(outcome_of(ranker, EVIL), X=X, y=data.y)
+    page = render(ranking_result(ranker, EVIL), X=X, y=data.y)
     checker = check(page)
     assert len(checker.text["script"]) == 1
     assert "b" not in checker.text

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from semisift import SSFI, Consensus, FisherScore, LaplacianScore
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.selection._summary import say_stability, say_test
 from semisift.utils._agreement import Stability
 from tests.conftest import make_data
@@ -145,7 +145,7 @@ def test_a_p_value_of_twins_and_decisions_that_seem_to_disagree():
     ranker = Consensus(random_state=0).fit(X, y)
     sure = ranker.assess(X, y, n_resamples=0, n_permutations=39, light=True)
     ranker.assessment_ = replace(sure, decisions=np.full(20, "tentative"), p_value=0.05)
-    trust = outcome_of(ranker).trust
+    trust = ranking_result(ranker).trust
     assert trust.summary.startswith("The labels tell something, but with these 16 labels none of")
     assert trust.test.endswith(
         "This is about the best feature of each time, whichever it was; to be confirmed, a feature "
@@ -153,13 +153,13 @@ def test_a_p_value_of_twins_and_decisions_that_seem_to_disagree():
     )
     third = np.where(ranker.ranking_ == 3, "confirmed", "tentative")
     ranker.assessment_ = replace(sure, decisions=third)
-    (note,) = (n for n in outcome_of(ranker).trust.notes if "while one that ranks higher" in n)
+    (note,) = (n for n in ranking_result(ranker).trust.notes if "while one that ranks higher" in n)
     assert note.startswith("Features are confirmed by scores of their own, not by their places in")
 
 
 def test_a_ranker_without_rule_and_assessment_says_nothing(data):
     ranker = FisherScore().fit(data.X, data.y)
-    assert outcome_of(ranker).trust is None
+    assert ranking_result(ranker).trust is None
     page = page_of(ranker, data.X, data.y)
     assert 'id="trust"' not in page
     assert "#trust" not in page
@@ -227,7 +227,7 @@ def test_smaller_committees_are_said(data):
 def test_decisions_are_counted(assessed):
     ranker, X, y = assessed
     decisions = ranker.assessment_.decisions
-    lines = outcome_of(ranker).trust.counted
+    lines = ranking_result(ranker).trust.counted
     assert [(line.decision, line.n) for line in lines] == [
         (word, (decisions == word).sum()) for word in ("confirmed", "tentative", "unconfirmed")
     ]
@@ -243,7 +243,7 @@ def test_confirmed_near_copies_are_said():
     X = np.hstack([data.X, data.X[:, :1] + 1e-6])
     ranker = FisherScore(n_features_to_select="shadow", redundancy_threshold=0.9).fit(X, data.y)
     assert (ranker.decisions_[[0, 8]] == "confirmed").all()
-    outcome = outcome_of(ranker)
+    outcome = ranking_result(ranker)
     confirmed, *_, copies = outcome.trust.counted
     assert confirmed.n == outcome.n_selected == ranker.get_support().sum()
     assert (copies.n, copies.word) == (1, "near-copies")
@@ -338,3 +338,21 @@ def _axes():
     from matplotlib.figure import Figure
 
     return Figure().add_subplot()
+
+
+def test_the_null_is_that_of_the_assessment():
+    data = make_data(n_features=12, per_class=10)
+    ranker = Consensus(n_members=10, random_state=0).fit(data.X, data.y)
+    ranker.assess(data.X, data.y, n_resamples=2, n_permutations=3)
+    before = ranking_result(ranker).trust
+    assert "twins" in before.error
+    ranker.set_params(rankers=[("fisher", FisherScore())])
+    assert ranking_result(ranker).trust == before
+
+
+def test_the_null_of_a_rule_is_that_of_the_fit():
+    data = make_data(n_features=12, per_class=10)
+    parts = [("fisher", FisherScore())]
+    ranker = Consensus(rankers=parts, n_features_to_select="shadow").fit(data.X, data.y)
+    before = ranking_result(ranker).trust
+    assert ranking_result(ranker.set_params(rankers=None)).trust == before

@@ -5,7 +5,7 @@ import pytest
 
 from semisift import C4, Consensus, FisherScore
 from semisift.report import write_report
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from tests.browsing import (
     By,
     contrast,
@@ -33,7 +33,7 @@ def report(tmp_path_factory):
     ranker = Consensus(rankers=rankers, n_features_to_select=20, random_state=0).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=10, n_permutations=19)
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, outcome_of(ranker), X=X, y=data.y)
+    write_report(path, ranking_result(ranker), X=X, y=data.y)
     return path
 
 

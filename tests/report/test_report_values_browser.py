@@ -8,7 +8,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from semisift import SSFI
 from semisift.io._write import as_text
 from semisift.report import write_report
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from tests.browsing import By, Keys, emulate, messages, needs_browser, resize, wait
 from tests.conftest import make_data
 
@@ -32,7 +32,7 @@ def fitted():
 def report(fitted, tmp_path_factory):
     ranker, X, y = fitted
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, outcome_of(ranker), X=X, y=y, source={"file": "cells.csv"})
+    write_report(path, ranking_result(ranker), X=X, y=y, source={"file": "cells.csv"})
     return path
 
 
@@ -144,7 +144,7 @@ def test_the_map_tells_rows_by_pointer_where_they_are_drawn(page, fitted, width)
 
 
 def test_the_scores_tell_features_by_pointer(page, fitted):
-    outcome = outcome_of(fitted[0])
+    outcome = ranking_result(fitted[0])
     tip = part(page, "scores", "tip")
     cursor = part(page, "scores", "cursor")
     plot = cursor.find_element(By.XPATH, "..")
@@ -170,7 +170,7 @@ def test_the_scores_tell_features_by_pointer(page, fitted):
 
 def test_the_heatmap_tells_values_in_two_directions(page, fitted):
     ranker, X, _ = fitted
-    outcome = outcome_of(ranker)
+    outcome = ranking_result(ranker)
     cursor, ring = part(page, "heat", "cursor"), part(page, "heat", "ring")
     page.execute_script("arguments[0].focus({focusVisible: true})", cursor)
     cursor.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
@@ -219,7 +219,7 @@ def test_the_ranking_is_saved(page, fitted, tmp_path, key):
         button.send_keys(key)
     file = tmp_path / "cells-ranking.csv"
     wait(page, file.exists)
-    outcome = outcome_of(fitted[0])
+    outcome = ranking_result(fitted[0])
     assert file.read_bytes().decode() == as_text(outcome.to_frame(), safe=False)
     assert messages(page) == []
 

@@ -106,7 +106,7 @@ def test_features_without_a_score_are_not_strong():
         pytest.param("wdbc", ["--no-assess"], marks=pytest.mark.nightly),
         pytest.param(
             "wdbc",
-            ["--method", "fisher", "--redundancy", 0.7, "--assess"],
+            ["--method", "fisher", "--redundancy", 0.7, "--assess", "fast"],
             marks=pytest.mark.nightly,
         ),
         pytest.param(
@@ -114,7 +114,7 @@ def test_features_without_a_score_are_not_strong():
         ),
         pytest.param(
             "chowdary",
-            ["--method", "fisher", "--redundancy", 0.7, "--assess"],
+            ["--method", "fisher", "--redundancy", 0.7, "--assess", "fast"],
             marks=pytest.mark.nightly,
         ),
     ],

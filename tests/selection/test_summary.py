@@ -109,7 +109,7 @@ def test_the_file_is_the_frame(folder):
 
 
 def test_near_copies_are_counted_apart_everywhere(folder):
-    options = ["--method", "fisher", "--assess", "--redundancy", 0.9]
+    options = ["--method", "fisher", "--assess", "fast", "--redundancy", 0.9]
     outputs = ["--out", "r.json", "--report", "r.html"]
     shown = " ".join(
         call("rank", "copies.csv", "--label", "kind", *options, *outputs).stdout.split()
@@ -254,7 +254,7 @@ def test_the_number_of_best_features_is_one_number(folder):
     X = rng.normal(size=(50, 14))
     X = np.hstack([X, X + 0.01 * rng.normal(size=X.shape), X + 0.01 * rng.normal(size=X.shape)])
     write(folder / "few.csv", X, np.where(np.arange(50) < 16, np.arange(50) % 2, -1))
-    options = ["--method", "fisher", "--assess", "--redundancy", 0.9]
+    options = ["--method", "fisher", "--assess", "fast", "--redundancy", 0.9]
     result = call("rank", "few.csv", "--label", "kind", *options)
     shown = " ".join(result.stdout.split())
     assert "With these 16 labels none of the 42 features can be told from chance: the list" in shown
@@ -283,7 +283,7 @@ def own(html):
 
 
 def test_the_map_shows_what_is_listed_where_nothing_is_confirmed(folder):
-    command = ["rank", "noise.csv", "--label", "kind", "--method", "fisher", "--assess"]
+    command = ["rank", "noise.csv", "--label", "kind", "--method", "fisher", "--assess", "fast"]
     call(*command, "--report", "r.html")
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert "none of the 60 features can be told from chance" in page
@@ -308,7 +308,7 @@ def test_the_title_of_the_page_names_the_file(folder):
     assert "<title>Mine</title>" in (folder / "r.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("command", ["rank", "label"])
+@pytest.mark.parametrize("command", ["rank", "predict"])
 def test_the_heading_of_a_narrow_table_stands_on_one_line(folder, command):
     options = ["--method", "fisher", "--top", 3] if command == "rank" else ["--out", "labels.csv"]
     lines = call(command, "noise.csv", "--label", "kind", *options).stdout.splitlines()

@@ -3,6 +3,7 @@ import pytest
 
 import semisift
 from semisift import Consensus, normalize_counts
+from tests.nightly import few_daily
 from tests.tl.cells import MARKERS, make_cells, same_results
 
 FEW = {"n_resamples": 4, "n_permutations": 39}
@@ -83,13 +84,16 @@ def test_a_key_that_is_not_there(assessed):
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [
-        ({"light": "x"}, "light must be True or False: got 'x'"),
-        ({"copy": 1}, "copy must be True or False: got 1"),
-        ({"n_resamples": "many"}, "n_resamples must be a whole number, 0 or more: got 'many'"),
-        ({"n_permutations": -1}, "n_permutations must be a whole number, 0 or more: got -1"),
-        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0"),
-    ],
+    few_daily(
+        [
+            ({"light": "x"}, "light must be True or False: got 'x'"),
+            ({"copy": 1}, "copy must be True or False: got 1"),
+            ({"n_resamples": "many"}, "n_resamples must be a whole number, 0 or more: got 'many'"),
+            ({"n_permutations": -1}, "n_permutations must be a whole number, 0 or more: got -1"),
+            ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0"),
+        ],
+        2,
+    ),
 )
 def test_errors_name_the_parameter(assessed, given, message):
     with pytest.raises(ValueError, match=message):

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from semisift.utils._agreement import jaccard, kuncheva, mean_kuncheva, nogueira, rank_overlap
+from semisift.utils._agreement import (
+    entropy_diversity,
+    jaccard,
+    kuncheva,
+    mean_kuncheva,
+    nogueira,
+    rank_overlap,
+)
 from tests.reference import statistics as slow
 
 SETS = [[0, 1, 2], [0, 1, 3], [0, 4, 5]]
@@ -37,7 +44,7 @@ def test_sets_of_equal_size(n_sets, size):
     assert_allclose(nogueira(sets, 20).value, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("n_sets", [2, 5, 40])
+@pytest.mark.parametrize("n_sets", [10, 13, 40])
 @pytest.mark.parametrize("sizes", [[3], [0, 2, 5], [1, 29, 30]])
 def test_nogueira_is_that_of_loops(n_sets, sizes):
     sets = random_sets(n_sets, 30, sizes, seed=n_sets)
@@ -67,7 +74,7 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says():
 
 
 def test_equal_sets_are_stable_in_any_order():
-    sets = [[3, 1, 8], [8, 3, 1], [1, 8, 3]]
+    sets = [[3, 1, 8], [8, 3, 1], [1, 8, 3]] * 4
     assert mean_kuncheva(sets, 12) == pytest.approx(1)
     result = nogueira(sets, 12)
     assert (result.value, result.low, result.high) == pytest.approx((1, 1, 1))
@@ -83,12 +90,21 @@ def test_random_sets_are_not_stable():
 
 @pytest.mark.parametrize("sizes", [[5], [2, 9]])
 def test_names_of_features_and_order_of_sets_do_not_matter(sizes):
-    sets = random_sets(9, 25, sizes)
+    sets = random_sets(11, 25, sizes)
     names = np.random.default_rng(1).permutation(25)
     renamed = [names[features] for features in reversed(sets)]
     one, other = nogueira(sets, 25), nogueira(renamed, 25)
     assert_allclose([one.value, one.low, one.high], [other.value, other.low, other.high])
     assert_allclose(jaccard(sets[0], sets[1]), jaccard(renamed[-1], renamed[-2]))
+
+
+@pytest.mark.parametrize("n_sets", [2, 9])
+def test_few_sets_have_no_interval(n_sets):
+    """Those that all agree as little would have one of width 0."""
+    disjoint = [[2 * number, 2 * number + 1] for number in range(n_sets)]
+    result = nogueira(disjoint, 18)
+    assert_allclose(result.value, slow.mean_kuncheva(disjoint, 18))
+    assert_array_equal([result.low, result.high], np.nan)
 
 
 @pytest.mark.parametrize("sets", [[[], []], [[0, 1, 2], [2, 1, 0]], [[0]], []])
@@ -151,3 +167,32 @@ def test_rank_overlap_is_that_of_loops(depth):
 def test_depths_out_of_range(depth):
     with pytest.raises(ValueError, match=f"received {depth} for 3 and 5 features"):
         rank_overlap([0, 1, 2], [0, 1, 2, 3, 4], depth)
+
+
+# --- how much members disagree ---
+
+
+def test_entropy_diversity_by_hand():
+    assert entropy_diversity([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]]) == 0.5
+    assert entropy_diversity(np.tile([True, False, False], (4, 1))) == 0
+    assert entropy_diversity(np.array([[1, 0], [1, 0], [0, 1], [0, 1]])) == 1
+    assert entropy_diversity([[True, False]]) == 0
+
+
+def test_properties_of_entropy_diversity():
+    rng = np.random.default_rng(0)
+    for n_members in (2, 5, 8):
+        correct = rng.random((n_members, 40)) < 0.7
+        value = entropy_diversity(correct)
+        right = correct.sum(axis=0)
+        expected = [min(r, n_members - r) / (n_members - -(-n_members // 2)) for r in right]
+        assert_allclose(value, np.mean(expected))
+        assert_allclose(value, entropy_diversity(rng.permutation(correct)))
+        assert_allclose(value, entropy_diversity(rng.permutation(correct, axis=1)))
+        assert 0 < value <= 1
+
+
+@pytest.mark.parametrize("correct", [[], [True], [[]], [[0, 2]], [[0.5, 1]]])
+def test_what_is_neither_right_nor_wrong(correct):
+    with pytest.raises(ValueError, match="correct must be true or false"):
+        entropy_diversity(correct)

@@ -18,6 +18,7 @@ from semisift.utils import _graph as edge_sums_module
 from semisift.utils import _neighbors
 from semisift.utils._graph import GraphOptions, edge_sums, neighbour_graph, weighted_median
 from semisift.utils._neighbors import distinct_rows
+from tests.nightly import nightly
 from tests.reference import graph_filters as slow
 
 pytestmark = pytest.mark.usefixtures("stay_sparse")
@@ -88,7 +89,7 @@ def test_union_is_that_of_the_papers_when_nothing_ties():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [59, 60, 1000])
+@pytest.mark.parametrize("k", [59, nightly(60), nightly(1000)])
 def test_all_other_rows_are_neighbours_at_most(kind, k):
     graph = neighbour_graph(make_rows(kind), GraphOptions(k, weights="binary"))
     assert_allclose(row_weights(graph), 1 - np.eye(60))
@@ -187,13 +188,13 @@ def test_distinct_rows(dtype):
 
 def test_too_many_ties_are_an_error(monkeypatch):
     monkeypatch.setattr(_neighbors, "MOST_EDGES", 1000)
-    with pytest.raises(ValueError, match=r"Too many of the 60 rows are equally near.*of the 5 "):
+    with pytest.raises(ValueError, match=r"Too many of the 60 rows are equally near.*of 5 "):
         LaplacianScore(n_neighbors=5).fit(np.eye(60))
     assert len(neighbour_graph(np.eye(60), GraphOptions(59)).weights) == 60 * 59 / 2
     LaplacianScore(n_neighbors=5).fit(make_rows("normal"))
 
 
-@pytest.mark.parametrize("name", ["colon", "basehock"])
+@pytest.mark.parametrize("name", ["colon", nightly("basehock")])
 def test_row_order_of_real_data(name, load_dataset):
     X, _ = load_dataset(name)
     X = X if sparse.issparse(X) else np.round(X - X.min(), -2)  # so that distances tie

@@ -14,11 +14,12 @@ from scipy import sparse
 from semisift import METHODS, FisherScore, VarianceScore
 from semisift.cli import main
 from semisift.report import render
-from semisift.selection import outcome_of
+from semisift.selection import ranking_result
 from semisift.utils import _redundancy
 from semisift.utils._redundancy import correlations_in_families, find_copies, put_copies_last
 from tests.conftest import make_data
 from tests.methods.test_common import make
+from tests.nightly import daily_are, nightly
 
 FORMS = [np.asarray, np.asfortranarray, sparse.csc_array]
 every_form = pytest.mark.parametrize("form", FORMS)
@@ -55,9 +56,9 @@ def walk_slowly(X, walk, threshold, n_kept):
 
 
 @every_form
-@pytest.mark.parametrize("threshold", [0.2, 0.5, 0.9])
-@pytest.mark.parametrize("n_kept", [1, 4, 30])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("threshold", [nightly(0.2), 0.5, 0.9])
+@pytest.mark.parametrize("n_kept", [nightly(1), 4, 30])
+@pytest.mark.parametrize("seed", [0, nightly(1)])
 def test_agreement_with_one_correlation_after_the_other(form, threshold, n_kept, seed):
     X = make_copies(seed=seed)
     walk = np.random.default_rng(seed).permutation(30)
@@ -129,7 +130,7 @@ def test_correlations_in_families_have_their_sign(form, width, monkeypatch):
 # --- rankers --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", daily_are(["fisher", "cls", "mrmr", "s3vm-rfe"], METHODS))
 @pytest.mark.filterwarnings("ignore::semisift.exceptions.FallbackWarning")
 def test_every_ranker_puts_copies_last(name, data):
     X = np.column_stack([data.X, -3 * data.X[:, :3] + 0.01 * data.X[:, 5:8]])
@@ -193,19 +194,19 @@ def fitted(n_copies=0):
 
 def test_the_ranking_names_who_stands_for_whom():
     ranker, _, names = fitted()
-    frame = outcome_of(ranker, names).to_frame()
+    frame = ranking_result(ranker, names).to_frame()
     assert frame["feature"].to_list() == ["plain", "<b>bold</b>", "other", "third", "copy & paste"]
     assert frame["representative"].to_list()[-1] == "<b>bold</b>"
     assert frame["representative"].to_list()[:4] == frame["feature"].to_list()[:4]
     assert frame["score_rank"].to_list() == [1, 2, 3, 4, 5]
     assert_allclose(frame["correlation"], 1.0)
-    without = outcome_of(VarianceScore().fit(fitted()[1]))
+    without = ranking_result(VarianceScore().fit(fitted()[1]))
     assert not {"representative", "score_rank", "correlation"} & set(without.to_frame().columns)
 
 
 def test_the_page_lists_copies_escaped_and_folded():
     ranker, X, names = fitted(60)
-    page = render(outcome_of(ranker, names), X=X)
+    page = render(ranking_result(ranker, names), X=X)
     assert "61 near-copies rank behind the others: correlated with a better feature" in page
     folded = re.findall(r"<details class=\"copies\"><summary>(.*?)</summary>(.*?)</details>", page)
     starts = [words.partition(":")[0] for words, _ in folded]
@@ -213,7 +214,7 @@ def test_the_page_lists_copies_escaped_and_folded():
     assert folded[0][1].count("<li>") == 30
     assert folded[0][1].endswith("and 30 more")
     assert "The best 30 of each family are listed with the feature that stands for them" in page
-    few = render(outcome_of(*fitted(5)[::2]))
+    few = render(ranking_result(*fitted(5)[::2]))
     assert "They are listed with the feature that stands for them" in few
     assert folded[1][0].endswith(": <bdi>copy &amp; paste</bdi>")
     assert folded[1][1].startswith("<ul><li><bdi>copy &amp; paste</bdi> r +1.00, score 0.")
@@ -226,7 +227,7 @@ def test_the_page_lists_copies_escaped_and_folded():
 def test_the_page_without_a_threshold_says_nothing_of_copies():
     _, X, names = fitted()
     ranker = VarianceScore().fit(X)
-    page = render(outcome_of(ranker, names), X=X)
+    page = render(ranking_result(ranker, names), X=X)
     assert "near-cop" not in page.replace(".copies", "")
     assert "Two that rank high can be near copies" in page
 
@@ -235,11 +236,11 @@ def test_variables_of_several_columns():
     ranker, _, names = fitted()
     # the second variable has the columns 1 and 2, the third the copy of column 1, and column 4
     variable_of = np.array([0, 1, 1, 2, 3])
-    shown = outcome_of(ranker, names, variables=list("uvwx"), variable_of=variable_of)
+    shown = ranking_result(ranker, names, variables=list("uvwx"), variable_of=variable_of)
     assert shown.features.tolist() == ["u", "v", "x", "w"]
     assert shown.features[shown.representative].tolist() == ["u", "v", "x", "v"]
     variable_of = np.array([0, 1, 2, 1, 3])
-    own = outcome_of(ranker, names, variables=list("uvwx"), variable_of=variable_of)
+    own = ranking_result(ranker, names, variables=list("uvwx"), variable_of=variable_of)
     assert not own.is_copy.any()
     assert_array_equal(own.correlation, 1.0)
 

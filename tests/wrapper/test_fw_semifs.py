@@ -13,6 +13,7 @@ from semisift.wrapper import fw_semifs
 from semisift.wrapper._candidate_scorers import WrappedLearner
 from semisift.wrapper.fw_semifs import DRAW_STREAM, draw_weighted, most_frequent
 from tests.conftest import make_data
+from tests.nightly import few_daily
 from tests.reference.wrappers import PlainTree, sffs
 from tests.reference.wrappers import fw_semifs as slow
 from tests.searches import SlowNB, SlowNeighbours, Stop, chance
@@ -44,11 +45,14 @@ SMALL = {"n_start": 2, "n_step": 3, "n_samplings": 2}
 @pytest.mark.parametrize("few_values", [False, True])
 @pytest.mark.parametrize(
     ("fast", "plain"),
-    [
-        (GaussianNB(), SlowNB()),
-        (SlowNB(), SlowNB()),
-        (KNeighborsClassifier(3), SlowNeighbours(3)),
-    ],
+    few_daily(
+        [
+            (GaussianNB(), SlowNB()),
+            (SlowNB(), SlowNB()),
+            (KNeighborsClassifier(3), SlowNeighbours(3)),
+        ],
+        1,
+    ),
     ids=["bayes", "any estimator", "neighbours"],
 )
 def test_as_the_figure(fast, plain, few_values):

@@ -19,10 +19,11 @@ from threadpoolctl import threadpool_limits
 
 from semisift import METHODS, FallbackWarning, MixedNB, SequentialForward
 from semisift.cli import main
-from semisift.wrapper._candidate_scorers import EstimatorJudge, WrappedLearner, sure_of
-from semisift.wrapper._scorers import choose_judge
+from semisift.wrapper._batch_scorers import choose_scorer
+from semisift.wrapper._candidate_scorers import EstimatorScorer, WrappedLearner, sure_of
 from semisift.wrapper._trials import default_splits
 from tests.conftest import make_data
+from tests.nightly import few_daily
 from tests.reference.wrappers import sffs, splits_of, trial
 from tests.searches import (
     PAIRS,
@@ -45,7 +46,9 @@ each_learner = pytest.mark.parametrize(
 
 @pytest.mark.parametrize("kind", ["normal", "few values"])
 @pytest.mark.parametrize(("n_classes", "n_rows"), [(2, 8), (3, 22)])
-@pytest.mark.parametrize("estimator", [SlowNB(), SlowNeighbours(3)], ids=["bayes", "neighbours"])
+@pytest.mark.parametrize(
+    "estimator", few_daily([SlowNB(), SlowNeighbours(3)], 1), ids=["bayes", "neighbours"]
+)
 def test_as_the_reference(kind, n_classes, n_rows, estimator):
     X, y = make_case(kind, n_classes, n_rows)
     expected = sffs(X, y, estimator, 4, chance(P))
@@ -61,8 +64,8 @@ def test_by_hand():
     """
     X = np.array([[0, 0, 0], [1, 5, 1], [10, 1, 2.2], [11, 6, 4.0]])
     for estimator in (KNeighborsClassifier(1), SlowNeighbours(1)):
-        judge = choose_judge(WrappedLearner(estimator, 3, 0), make_trials(X, [0, 0, 1, 1]))
-        verdict = judge.judge(np.empty((1, 0), dtype=int), np.arange(3), sure=True)
+        scorer = choose_scorer(WrappedLearner(estimator, 3, 0), make_trials(X, [0, 0, 1, 1]))
+        verdict = scorer.score(np.empty((1, 0), dtype=int), np.arange(3), sure=True)
         assert_array_equal(verdict.accuracy, [[1.0, 0.0, 0.75]])
         assert_allclose(verdict.confidence, np.log(1e-12) * np.array([[0.0, 1.0, 0.25]]))
         ranker = fit(estimator, X, [0, 0, 1, 1], n_features_to_select=1)
@@ -99,7 +102,7 @@ def test_chance_decides_between_copies():
 
 
 @each_learner
-@pytest.mark.parametrize("kind", ["normal", "few values"])
+@pytest.mark.parametrize("kind", few_daily(["normal", "few values"], 1))
 def test_a_copy_of_the_labels_is_first(estimator, kind):
     X, y = make_case(kind, 2, 24)
     X[:, 6] = y
@@ -230,7 +233,7 @@ class Majority(ClassifierMixin, BaseEstimator):
 def test_any_estimator(estimator):
     X, y = make_case("normal", 2, 24)
     trials = make_trials(X, y)
-    assert isinstance(choose_judge(WrappedLearner(estimator, P, 0), trials), EstimatorJudge)
+    assert isinstance(choose_scorer(WrappedLearner(estimator, P, 0), trials), EstimatorScorer)
     ranker = fit(estimator, X, y, n_features_to_select=2)
     assert_array_equal(ranker.scores_, fit(estimator, X, y, n_features_to_select=2).scores_)
     assert not hasattr(estimator, "classes_")

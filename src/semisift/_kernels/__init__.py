@@ -1,8 +1,9 @@
 """Functions on plain arrays: compiled, or in numpy where no C compiler was found at install time.
 
-This is the one place that decides. ``kernels.dual`` is the compiled module or its twin in `plain`,
-so a caller need not ask. Trees that are grown, vote and are permuted (`grow`, `votes`,
-`importance`) are compiled only: where another method takes their place, `are_compiled` tells.
+This is the one place that decides. ``_kernels.dual`` is the compiled module or the one in
+`fallback`, so a caller need not ask. Trees that are grown, vote and are permuted (`grow`, `votes`,
+`importance`), and the members of EnsCLS (`neighbours`), are compiled only: where another method
+takes their place, `are_compiled` tells.
 """
 
 from collections.abc import Iterator
@@ -14,10 +15,7 @@ from typing import Any
 from semisift.exceptions import CompiledKernelsMissingWarning
 from semisift.utils._warnings import warn
 
-WITH_TWINS = (
-    *("columns", "dual", "edges", "heaps", "neighbours", "nnge", "passes", "pct", "plan"),
-    "tables",
-)
+WITH_FALLBACK = ("columns", "dual", "edges", "heaps", "nnge", "passes", "pct", "plan", "tables")
 
 # Measured: benchmarks/enscls.py 5 to 12 times, benchmarks/ssfi.py --part no-kernels 40 to 200,
 # benchmarks/modern.py --part no-kernels 8 for S3VMRFE, 11 to 34 for trees, 30 and 104 for NNge.
@@ -84,15 +82,14 @@ def warn_if_missing() -> None:
 
 
 def _put_aside() -> dict[str, Any]:
-    """Return the compiled modules that have twins, after which `__getattr__` finds these."""
-    names = [name for name in WITH_TWINS if name in globals()]
-    return {name: globals().pop(name) for name in names}
+    """Return the compiled modules that have a fallback, which `__getattr__` finds from now on."""
+    return {name: globals().pop(name) for name in WITH_FALLBACK if name in globals()}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in WITH_TWINS:
+    if name not in WITH_FALLBACK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # on first use: the twins stand on modules that stand on this one
+    # on first use: the fallbacks stand on modules that stand on this one
     globals()[name] = import_module(f"semisift._kernels.fallback.{name}")
     return globals()[name]
 

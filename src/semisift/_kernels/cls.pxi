@@ -179,7 +179,7 @@ def cls_parts(Columns X, const int32_t[::1] exponents, const int32_t[:, ::1] sub
         Places in `constrained`; first `n_must` must-links, then cannot-links.
     pair_counts : int32 array of shape (n_members, n_pairs), or (0, 0)
         How often each pair counts; without them as often as its rows.
-    options : semisift.utils._constrained_laplacian.TieOptions
+    options : semisift.filters._constrained_laplacian.TieOptions
 
     Returns
     -------

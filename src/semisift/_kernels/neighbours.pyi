@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift._kernels.columns import Columns
-from semisift.utils._constrained_laplacian import TieOptions
+from semisift.filters._constrained_laplacian import TieOptions
 
 def cls_parts(
     X: Columns,

@@ -1,6 +1,6 @@
-"""What rankers and classifiers share: the labels they need, the Problem, and shared docstrings."""
+"""SemiSupervisedMixin: constructor, validation and tags, which rankers and classifiers share."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Literal, dataclass_transform
 
 import numpy as np
@@ -10,7 +10,8 @@ from sklearn.utils.validation import validate_data
 
 from semisift.base._data_kind import without_batches
 from semisift.base._docstrings import fill_slots
-from semisift.base._sample_info import parse_design
+from semisift.base._feature_constraints import PARAMETERS
+from semisift.base._sample_info import NOTHING, parse_design
 from semisift.base._training_data import FEW_HELD, MOST_HELD, TrainingData
 from semisift.base._validation import check_conversion, check_finite
 from semisift.exceptions import NoUnlabelledDataWarning, OutOfCoreError, SubsamplingWarning
@@ -20,15 +21,8 @@ from semisift.utils._labels import Labels, describe_few, parse_labels
 from semisift.utils._memory import in_words
 from semisift.utils._named_array import knows_logarithms, names_of
 from semisift.utils._sklearn_compat import WatchedMixin
+from semisift.utils._text import join
 from semisift.utils._warnings import warn
-
-# Who takes gaps as they are, said by those who do not; a test compares it with the methods.
-WITH_GAPS = (
-    "These take gaps as they are: C4, CLS, CoBC, CoForest, Consensus, ConstraintScore, "
-    "FisherScore, ForestImportance, GSFS, LaplacianScore, LSDF, MRMR, SEFR, SemiFisherScore, "
-    "SemiJMI, SemiMIM, SemiSupervisedForest, SLS, SSelect, SSFI, TransductiveClassifier, "
-    "TransductiveScore, TriTraining and VarianceScore."
-)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -45,16 +39,14 @@ class SemiSupervisedMixin(WatchedMixin):
     labels_needed: ClassVar[Literal["none", "optional", "two_classes"]] = "optional"
     is_transductive: ClassVar[bool] = False  # fit of a ranker sets transduction_ and confidence_
     allow_nan: ClassVar[bool] = False  # values of X that are missing
-    supports_positive_unlabelled: ClassVar[bool] = (
-        False  # labelled rows of one class and unlabelled ones
-    )
+    # labelled rows of one class, and unlabelled ones
+    supports_positive_unlabelled: ClassVar[bool] = False
     random_state: Any
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__init__ is object.__init__ or hasattr(cls.__init__, "of_attributes"):
-            dataclass(cls, kw_only=True, eq=False, repr=False)
-            vars(cls)["__init__"].of_attributes = True
+            _make_constructor(cls)
         fill_slots(cls)
 
     def _build_problem(
@@ -64,26 +56,29 @@ class SemiSupervisedMixin(WatchedMixin):
         *,
         is_repeated: bool = False,
         any_labels: bool = False,
-        groups: Any = None,
-        batch: Any = None,
-        sample_weight: Any = None,
-        **pairs: Any,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        **of_rows: Any,
     ) -> TrainingData:
-        known = {"groups": groups, "batch": batch, "sample_weight": sample_weight}
+        """Validate what fit is given, and return it as one object."""
         own_y = y if any_labels or self.labels_needed != "none" else None
-        has_pairs = any(part is not None for part in pairs.values())
-        stored = as_stored(X)
-        if stored is not None:
-            own_y = parse_labels(own_y, len(stored))
-            needs_all = is_repeated or has_pairs or batch is not None or sample_weight is not None
-            if not stored.fits() or (not needs_all and self._goes_in_blocks(stored, own_y)):
-                most = MOST_HELD if is_repeated else self._most_to_hold()
-                return self._build_stored(stored, own_y, most, known, **pairs)
-            names, is_log = stored.feature_names, stored.is_log
-            X = stored.load(keeps_gaps=True)
-        else:
-            check_conversion(X)
-            names, is_log = names_of(X), knows_logarithms(X)
+        has_pairs = must_link is not None or cannot_link is not None
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        of_rows = {name: given for name, given in of_rows.items() if given is not None}
+        names, is_log = None, False
+        if type(X) is not np.ndarray:  # which is in memory, and has neither names nor a mask
+            stored = as_stored(X)
+            if stored is None:
+                check_conversion(X)
+                names, is_log = names_of(X), knows_logarithms(X)
+            else:
+                own_y = parse_labels(own_y, len(stored))
+                needs_all = is_repeated or has_pairs or {"batch", "sample_weight"} & of_rows.keys()
+                if not stored.fits() or (not needs_all and self._goes_in_blocks(stored, own_y)):
+                    most = MOST_HELD if is_repeated else self._most_to_hold()
+                    return self._build_stored(stored, own_y, most, of_rows, **pairs)
+                names, is_log = stored.feature_names, stored.is_log
+                X = stored.load(keeps_gaps=True)
         X = validate_data(
             self,
             X,
@@ -95,19 +90,26 @@ class SemiSupervisedMixin(WatchedMixin):
         )
         if names is not None:
             self.feature_names_in_ = names
+        seed = self.random_state or 0
         problem = TrainingData.build(
             X,
             own_y,
-            seed=_seed(self.random_state),
+            seed=seed if type(seed) is int else _draw_seed(seed),
             feature_names=getattr(self, "feature_names_in_", None),
-            design=parse_design(X.shape[0], **known),
+            design=parse_design(X.shape[0], **of_rows) if of_rows else NOTHING,
             allow_nan=self.allow_nan or not get_config()["assume_finite"],
             **pairs,
         )
-        problem = self._exclude(problem)
-        self._refuse_gaps(problem)
-        problem = know_depth(problem) if is_log else problem
-        return without_batches(problem.counted(keeps_others=self.is_transductive))
+        self.__dict__.pop("_features", None)
+        if any(getattr(self, name, None) is not None for name in PARAMETERS):
+            problem = self._exclude(problem)
+        if problem.has_gaps or "sample_weight" in of_rows:
+            self._refuse_gaps(problem)
+        if is_log:
+            problem = know_depth(problem)
+        if "sample_weight" in of_rows:
+            problem = problem.counted(keeps_others=self.is_transductive)
+        return without_batches(problem) if "batch" in of_rows else problem
 
     def _exclude(self, problem: TrainingData) -> TrainingData:
         """Return the problem without the values that nothing is to be learnt from."""
@@ -116,7 +118,12 @@ class SemiSupervisedMixin(WatchedMixin):
     def _refuse_gaps(self, problem: TrainingData) -> None:
         """Refuse missing values unless the method takes them."""
         if problem.has_gaps and not self.allow_nan:
-            check_finite(problem.X, problem.feature_names, advice=WITH_GAPS)
+            from semisift.registry import CLASSIFIERS, METHODS
+
+            entries = (*METHODS.values(), *CLASSIFIERS.values())
+            able = sorted((e.class_name for e in entries if e.takes("allow_nan")), key=str.lower)
+            advice = f"These take gaps as they are: {join(able)}."
+            check_finite(problem.X, problem.feature_names, advice=advice)
 
     def _goes_in_blocks(self, rows: OutOfCoreMatrix, labels: Labels) -> bool:
         """Tell whether rows that could be held need not be, since blocks give the same bits."""
@@ -137,23 +144,22 @@ class SemiSupervisedMixin(WatchedMixin):
         rows: OutOfCoreMatrix,
         labels: Labels,
         needed: int,
-        known: dict[str, Any],
+        of_rows: dict[str, Any],
         **pairs: Any,
     ) -> TrainingData:
         """Return the problem of rows that do not fit into memory: it holds some of them."""
-        name = type(self).__name__
+        name, usable = type(self).__name__, f"{in_words(rows.usable)} may be used"
+        lack = f"{rows.source.name} needs {in_words(COPIES * rows.n_bytes)} and {usable}"
         for each in ("batch", "sample_weight"):
-            if known[each] is not None:
+            if each in of_rows:
                 raise OutOfCoreError(
-                    f"{each} needs the rows in memory: {rows.source.name} needs "
-                    f"{in_words(COPIES * rows.n_bytes)} and {in_words(rows.usable)} may be used. "
-                    "Allow more memory, or rank some of the rows."
+                    f"{each} needs the rows in memory: {lack}. Allow more memory, or rank some of "
+                    "the rows."
                 )
         if not self.supports_out_of_core:
             raise OutOfCoreError(
-                f"{name} holds all rows in memory: {rows.source.name} needs "
-                f"{in_words(COPIES * rows.n_bytes)} and {in_words(rows.usable)} may be used. Fit "
-                "it to some of the rows, and predict the others a block at a time."
+                f"{name} holds all rows in memory: {lack}. Fit it to some of the rows, and predict "
+                "the others a block at a time."
             )
         self.n_features_in_ = rows.shape[1]
         self.__dict__.pop("feature_names_in_", None)
@@ -167,10 +173,10 @@ class SemiSupervisedMixin(WatchedMixin):
             labelled = max_labelled = few
         most = rows.most_held - labelled
         if most < 0:
+            n_bytes = int(COPIES * rows.n_bytes * labelled / len(rows))
             raise OutOfCoreError(
                 f"{name} holds the labelled rows in memory: {labelled:,} of them need "
-                f"{in_words(int(COPIES * rows.n_bytes * labelled / len(rows)))} and "
-                f"{in_words(rows.usable)} may be used. Allow more memory, or hide some labels."
+                f"{in_words(n_bytes)} and {usable}. Allow more memory, or hide some labels."
             )
         wanted = min(needed, most)
         own = getattr(self, "max_unlabelled", None)
@@ -185,31 +191,29 @@ class SemiSupervisedMixin(WatchedMixin):
         problem = TrainingData.of_stored(
             rows,
             labels,
-            seed=_seed(self.random_state),
+            seed=_draw_seed(self.random_state),
             max_unlabelled=wanted,
             max_labelled=max_labelled,
-            design=parse_design(len(rows), groups=known["groups"]),
+            design=parse_design(len(rows), **of_rows),
             **pairs,
         )
+        self.__dict__.pop("_features", None)
         problem = self._exclude(problem)
         return know_depth(problem) if rows.is_log else problem
 
     def _check_labels(self, problem: TrainingData) -> None:
         labels = problem.labels
+        n_unlabelled = len(labels.unlabelled)
         if problem.given_pairs:
             return  # they say what the labels would
-        if (
-            labels.n_classes == 1
-            and self.supports_positive_unlabelled
-            and len(labels.unlabelled) > 1
-        ):
+        if labels.n_classes == 1 and self.supports_positive_unlabelled and n_unlabelled > 1:
             return
         if self.labels_needed == "two_classes" and labels.n_classes < 2:
             raise ValueError(
                 f"{type(self).__name__} needs labelled rows of at least two classes; "
                 f"{describe_few(labels)}."
             )
-        if len(labels.labelled) and not len(labels.unlabelled):
+        if not n_unlabelled:
             warn(
                 "y has no unlabelled row (-1, None or NaN): "
                 f"{type(self).__name__} works from the labelled rows alone.",
@@ -224,7 +228,26 @@ class SemiSupervisedMixin(WatchedMixin):
         return tags
 
 
-def _seed(random_state: int | np.random.RandomState | None) -> int:
+def _make_constructor(cls: type) -> None:
+    """Make a constructor of the annotated attributes, or raise where one is no parameter."""
+    cure = "Annotate what is no constructor parameter as ClassVar[...], or not at all."
+    try:
+        dataclass(cls, kw_only=True, eq=False, repr=False)
+    except ValueError as error:  # a default that is a list, a dict or a set
+        problem = str(error).partition(":")[0]
+        raise TypeError(f"{cls.__name__}: {problem}. Use None as the default. {cure}") from error
+    for field in (each for each in fields(cls) if each.init):
+        if field.name.startswith("_") or field.name.endswith("_"):
+            raise TypeError(
+                f"{cls.__name__}.{field.name} has an annotation, which makes it a constructor "
+                f"parameter: these neither begin nor end with an underscore. {cure}"
+            )
+        if field.default_factory is not MISSING:
+            raise TypeError(f"{cls.__name__}.{field.name} must have a default, and no factory.")
+    vars(cls)["__init__"].of_attributes = True
+
+
+def _draw_seed(random_state: int | np.random.RandomState | None) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, np.random.RandomState):

@@ -96,6 +96,10 @@ class Features:
         np.minimum.at(lowest, self.feature_of, values)
         return lowest
 
+    def _first(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the column of each feature that comes first in an order."""
+        return order[np.unique(self.feature_of[order], return_index=True)[1]]
+
     # --- ranking ---
 
     def _expected_places(self, score_ranking: Ints) -> Floats:
@@ -113,25 +117,15 @@ class Features:
         by_score = self._lowest(score_ranking)
         expected = self._lowest(np.where(scored, self._expected_places(score_ranking), np.inf))
         expected[self.kept_features] = by_score[self.kept_features]
-        order = np.lexsort(
-            (
-                by_score,
-                expected,
-                ~self.has_any(scored),
-                self.has_any(self.excluded),
-                ~self.kept_features,
-            )
-        )
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
+        last = (~self.has_any(scored), self.has_any(self.excluded), ~self.kept_features)
+        place = _ranking(np.lexsort((by_score, expected, *last)))
         return _ranking(np.lexsort((score_ranking, place[self.feature_of])))
 
     def deciding_weights(self, score_ranking: Ints) -> Floats:
         """Return the weight that decides on the place of the feature of each column."""
         assert self.weights is not None
         expected = self._expected_places(score_ranking)
-        order = np.lexsort((score_ranking, expected))
-        deciding = order[np.unique(self.feature_of[order], return_index=True)[1]]
+        deciding = self._first(np.lexsort((score_ranking, expected)))
         return np.asarray(self.weights[deciding][self.feature_of])
 
     def put_copies_last(
@@ -179,31 +173,14 @@ class Features:
 
     def places(self, ranking: Ints) -> NDArray[np.int64]:
         """Return the place of the feature of each column, counted from 1."""
-        first = self._lowest(ranking)
-        place = np.empty(len(first), dtype=np.int64)
-        place[np.argsort(first)] = np.arange(1, len(first) + 1)
-        return place[self.feature_of]
-
-    def best_columns(self, ranking: Ints) -> NDArray[np.int64]:
-        """Return the first column of each feature in a ranking."""
-        order = np.argsort(ranking)
-        return order[np.unique(self.feature_of[order], return_index=True)[1]]
+        return _ranking(np.argsort(self._lowest(ranking)))[self.feature_of]
 
     # --- selecting ---
 
     def complete(self, chosen: Bools, ranking: Ints) -> Bools:
         """Return the columns of the features whose best column is chosen, and the kept ones."""
-        of_features = chosen[self.best_columns(ranking)]
+        of_features = chosen[self._first(np.argsort(ranking))]
         return (of_features[self.feature_of] | self.kept) & ~self.excluded
-
-    def check_number(self, wanted: int) -> int:
-        """Return how many features to select, if that is no fewer than are kept."""
-        if wanted < self.n_kept:
-            raise ValueError(
-                f"n_features_to_select must be at least the number of kept features: got {wanted} "
-                f"to select and {self.n_kept} in keep."
-            )
-        return wanted
 
     def n_picks(self, wanted: int, usable: Bools) -> int:
         """Return how many columns to pick one by one: the kept ones, and one of other features."""
@@ -270,8 +247,7 @@ def read_features(
     known = Columns(names, p)
     groups = _read_groups(feature_groups, known)
     known = Columns(names, p, groups)
-    kept = known.mask("keep", () if keep is None else keep)
-    excluded = known.mask("exclude", () if exclude is None else exclude)
+    kept, excluded = known.mask("keep", keep), known.mask("exclude", exclude)
     if (both := np.flatnonzero(kept & excluded)).size:
         raise ValueError(
             f"keep and exclude must name different columns: got {known.called(both)} in both."
@@ -321,6 +297,8 @@ class Columns:
     def mask(self, parameter: str, wanted: Any) -> Bools:
         """Return which columns a parameter names, each of them once."""
         found = np.zeros(self.p, dtype=bool)
+        if wanted is None:
+            return found
         is_single = isinstance(wanted, str | Mapping) or getattr(wanted, "ndim", 1) == 0
         if is_single or not isinstance(wanted, Iterable):
             raise ValueError(
@@ -410,13 +388,12 @@ def _read_groups(given: Any, known: Columns) -> dict[str, NDArray[np.int64]]:
                     f"{join([quote(group_of[j]), quote(name)])}."
                 )
             group_of[j] = name
-        if known.names is not None and name in known.names:
-            own = [known.names[j] for j in columns.tolist()]
-            if name not in own:
-                raise ValueError(
-                    f"feature_groups has a group {quote(name)}, and a column that is not in it "
-                    "is called so. Rename the group."
-                )
+        own = [] if known.names is None else [known.names[j] for j in columns.tolist()]
+        if known.names is not None and name in known.names and name not in own:
+            raise ValueError(
+                f"feature_groups has a group {quote(name)}, and a column that is not in it is "
+                "called so. Rename the group."
+            )
         groups[name] = columns
     return groups
 
@@ -441,14 +418,10 @@ def _read_prior(given: Any, known: Columns) -> Floats:
         if weights.ndim == 2 and np.isnan(weights).all():
             raise ValueError(f"prior must hold numbers: got {quote(given)}.")
         if weights.shape != (known.p,):
-            raise ValueError(
-                f"prior must hold a weight for each of {plural(known.p, 'column')}: got an array "
-                f"of "
-                f"shape {weights.shape}."
-            )
-        wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-        if len(wrong):
-            _as_weight(known.names[wrong[0]] if known.names else int(wrong[0]), weights[wrong[0]])
+            rule = f"prior must hold a weight for each of {plural(known.p, 'column')}"
+            raise ValueError(f"{rule}: got an array of shape {weights.shape}.")
+        for j in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1].tolist():
+            _as_weight(known.names[j] if known.names else j, weights[j])
     if not weights.any():
         raise ValueError("prior must leave a column with a weight above 0: all are 0.")
     return weights

@@ -89,42 +89,37 @@ def parse_design(
 def _codes(given: Any, n_rows: int, name: str) -> NDArray[np.int32] | None:
     if given is None:
         return None
+    rule = f"{name} must hold one name or whole number for each row of X"
     try:
         codes = parse_labels(given, n_rows, words=frozenset()).codes  # any text is a name
     except ValueError as error:
-        raise ValueError(
-            f"{name} must hold one name or whole number for each row of X. As labels they would "
-            f"be refused: {error}"
-        ) from error
+        raise ValueError(f"{rule}. As labels they would be refused: {error}") from error
     if n_without := int(np.sum(codes == UNLABELLED)):
-        raise ValueError(
-            f"{name} must hold one name or whole number for each row of X: {n_without} of {n_rows} "
-            "rows have none (None, NaN or -1)."
-        )
+        raise ValueError(f"{rule}: {n_without} of {n_rows} rows have none (None, NaN or -1).")
     return codes
 
 
 def _weights(given: Any, n_rows: int) -> NDArray[np.float64] | None:
     if given is None:
         return None
-    rule = "sample_weight must be one number for each row of X, none of them negative"
+    rule, problem = "one number for each row of X, none of them negative", None
     weights = as_numbers(given).copy()
-    if weights.ndim == 2 and np.isnan(weights).all():
-        raise ValueError(f"{rule}: got {quote(given)}.")
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
-    if weights.ndim != 1:
-        raise ValueError(f"{rule}. Sample weights must be 1D: got the shape {weights.shape}.")
-    if len(weights) != n_rows:
-        raise ValueError(f"{rule}: got {len(weights)} for {n_rows} rows.")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        wrong = weights[~np.isfinite(weights) | (weights < 0)][0]
-        raise ValueError(f"{rule}, and finite: got {wrong}.")
-    if not weights.any():
-        raise ValueError(f"{rule}, and not all 0: got {n_rows} zeros.")
-    outside = (weights > 0) & ((weights < LIGHTEST) | (weights > HEAVIEST))
-    if outside.any():
-        raise ValueError(
-            f"{rule}, and 0 or from {LIGHTEST:g} to {HEAVIEST:g}: got {weights[outside][0]}."
-        )
+    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
+    outside = weights[(weights > 0) & ((weights < LIGHTEST) | (weights > HEAVIEST))]
+    if weights.ndim == 2 and np.isnan(weights).all():
+        problem = f": got {quote(given)}"
+    elif weights.ndim != 1:
+        problem = f". Sample weights must be 1D: got the shape {weights.shape}"
+    elif len(weights) != n_rows:
+        problem = f": got {len(weights)} for {n_rows} rows"
+    elif len(wrong):
+        problem = f", and finite: got {wrong[0]}"
+    elif not weights.any():
+        problem = f", and not all 0: got {n_rows} zeros"
+    elif len(outside):
+        problem = f", and 0 or from {LIGHTEST:g} to {HEAVIEST:g}: got {outside[0]}"
+    if problem is not None:
+        raise ValueError(f"sample_weight must be {rule}{problem}.")
     return weights

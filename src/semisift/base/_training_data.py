@@ -4,9 +4,9 @@ What a fit was given, in few bytes: methods that need it again tell whether they
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import joblib
 import numpy as np
@@ -109,6 +109,8 @@ class TrainingData:
         Whether values of X are missing: NaN in a dense X.
     is_log : bool
         Whether X holds logarithms of what were counts.
+    made : dict
+        What was made from X alone, by name.
     """
 
     X: Any
@@ -122,6 +124,9 @@ class TrainingData:
     design: SampleInfo = NOTHING
     has_gaps: bool = False
     is_log: bool = False
+    made: dict[str, Any] = field(default_factory=dict, init=False)
+    _parts: dict[int, "TrainingData"] = field(default_factory=dict, init=False)
+    _graphs: dict[Any, tuple[Any, Graph]] = field(default_factory=dict, init=False)
 
     @classmethod
     def build(
@@ -241,7 +246,8 @@ class TrainingData:
         does without them.
         """
         must, cannot = pairs_from_labels(self.labels)
-        if (given := self.given_pairs) is None:
+        given = self.given_pairs
+        if given is None:
             return Pairs(must, cannot)
         kinds = (must, given.must_link), (cannot, given.cannot_link)
         return Pairs(*(np.unique(np.concatenate(kind), axis=0) for kind in kinds))
@@ -250,18 +256,14 @@ class TrainingData:
         """Return the problem of some rows, ascending, which have all the classes among them."""
         if len(rows) == self.n_rows:
             return self
-        X = clean_sparse(self.X[rows]) if self.is_sparse else some_rows(self.X, rows)
-        labels = Labels(self.labels.codes[rows], self.labels.classes)
-        source = None if self.graph_source is None else self.graph_source.part(rows)
-        numbers = rows if self.numbers is None else self.numbers[rows]
         return replace(
             self,
-            X=X,
-            labels=labels,
+            X=clean_sparse(self.X[rows]) if self.is_sparse else some_rows(self.X, rows),
+            labels=Labels(self.labels.codes[rows], self.labels.classes),
             given_pairs=None,
-            graph_source=source,
+            graph_source=self.graph_source and self.graph_source.part(rows),
             whole=None,
-            numbers=numbers,
+            numbers=rows if self.numbers is None else self.numbers[rows],
             design=self.design.take(rows),
         )
 
@@ -309,8 +311,7 @@ class TrainingData:
         return self._parts[len(rows)]
 
     def _limited(self, rows: NDArray[np.int64]) -> "TrainingData":
-        whole = self.whole
-        if whole is None:
+        if (whole := self.whole) is None:
             stored = OutOfCoreMatrix(self.X)
             stored.has_gaps = self.has_gaps
             whole = FullData(stored, self.labels, np.arange(self.n_rows), self.design)
@@ -318,8 +319,8 @@ class TrainingData:
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "TrainingData":
         """Return the problem of the same rows with other labels, and the same graphs."""
-        pairs = {"given_pairs": given_pairs, "seed": seed}
-        return self._same_rows(labels=labels, whole=None, numbers=None, **pairs)
+        no_others: dict[str, Any] = {"whole": None, "numbers": None}
+        return self._same_rows(labels=labels, given_pairs=given_pairs, seed=seed, **no_others)
 
     def with_design(self, design: SampleInfo) -> "TrainingData":
         """Return the problem of the same rows, of which something else is known."""
@@ -413,14 +414,17 @@ class TrainingData:
         Dense and sparse X give the same bits: zeros are counted rather than added, and the other
         values are added one by one in row order.
         """
-        spread = np.empty(self.n_features)
-        measure: Callable[[Any], NDArray[np.float64]]
-        measure = _sparse_spread if self.is_sparse else _dense_spread
-        if self.has_gaps or self.design.weights is not None:
-            measure = partial(spread_of_counted, weights=self.design.weights)
-        n_values = self.X.nnz if self.is_sparse else self.X.size
+        spread, is_sparse = np.empty(self.n_features), self.is_sparse
+        n_values = self.X.nnz if is_sparse else self.X.size
         for block in blocks(self.n_features, n_values // max(1, self.n_features), BLOCK_VALUES):
-            spread[block] = measure(self.X[:, block])
+            X = self.X[:, block]
+            if self.has_gaps or self.design.weights is not None:
+                spread[block] = spread_of_counted(X, weights=self.design.weights)
+            elif is_sparse:
+                spread[block] = _sparse_spread(X)
+            else:
+                unit = power_of_two(np.abs(X).max(axis=0))  # so that squares stay in range
+                spread[block] = np.sqrt(column_moments(X, unit)[1] / len(X)) * unit
         # of the smallest numbers there are it may come out as 0, which no column but a constant has
         spread = np.maximum(spread, np.finfo(np.float64).smallest_subnormal)
         spread[self.constant] = 0.0
@@ -437,19 +441,6 @@ class TrainingData:
             about.append(vars(self.design))
         found: str = joblib.hash(about)
         return found
-
-    @cached_property
-    def _parts(self) -> dict[int, "TrainingData"]:
-        return {}
-
-    @cached_property
-    def _graphs(self) -> dict[tuple[GraphOptions, int], tuple[Any, Graph]]:
-        return {}
-
-    @cached_property
-    def made(self) -> dict[str, Any]:
-        """What was made from `X` alone, by name."""
-        return {}
 
     def once(self, name: str, make: Callable[["TrainingData"], Any]) -> Any:
         """Return what is made from `X` alone, when it is first asked for.
@@ -544,11 +535,6 @@ def draw_rows(
     return np.sort(np.concatenate(drawn)).astype(np.int64)
 
 
-def _dense_spread(X: NDArray[np.floating]) -> NDArray[np.float64]:
-    unit = power_of_two(np.abs(X).max(axis=0))  # so that squares stay in range
-    return np.sqrt(column_moments(X, unit)[1] / len(X)) * unit
-
-
 def _sparse_spread(X: csc_array) -> NDArray[np.float64]:
     n_rows, n_columns = X.shape
     filled = np.diff(X.indptr)
@@ -564,18 +550,51 @@ def _sparse_spread(X: csc_array) -> NDArray[np.float64]:
 # --- given ----------------------------------------------------------------------------------------
 
 
-class FitFingerprint(NamedTuple):
-    """What is kept of the rows and labels of a fit; of what there is for each row, a hash."""
+@dataclass(frozen=True, eq=False)
+class FitFingerprint:
+    """What a fit was given, so that methods that need it again tell whether they have it.
+
+    Attributes
+    ----------
+    n_rows : int
+    is_marked : bool
+        Whether X was marked as logarithms of counts.
+    classes : list
+    of_rows : dict of str to array or None
+        y, groups, batch and sample_weight; a pickle holds hashes of them.
+    """
 
     n_rows: int
-    is_marked: bool  # as logarithms of counts
+    is_marked: bool
     classes: list[Any]
-    y: str | None
-    groups: str | None
-    batch: str | None
-    sample_weight: str | None
+    of_rows: dict[str, Any]
 
-    def difference(self, again: "FitFingerprint") -> str | None:
+    @classmethod
+    def of(cls, problem: TrainingData) -> "FitFingerprint":
+        """Return what is kept of the training data of a fit."""
+        whole = problem if problem.whole is None else problem.whole
+        labels, design = whole.labels, whole.design
+        of_rows = {
+            "y": labels.codes,
+            "groups": design.groups,
+            "batch": design.batches,
+            "sample_weight": design.weights,
+        }
+        is_marked = problem.design.depth is not None
+        return cls(len(labels.codes), is_marked, labels.classes.tolist(), of_rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "of_rows": {name: self._hash(name) for name in self.of_rows}}
+
+    def _hash(self, name: str) -> str | None:
+        of_rows = self.of_rows[name]
+        return joblib.hash(of_rows) if isinstance(of_rows, np.ndarray) else of_rows
+
+    def has(self, name: str) -> bool:
+        """Return whether the fit was given something of each row."""
+        return self.of_rows[name] is not None
+
+    def difference(self, again: "FitFingerprint", knows_labels: bool = True) -> str | None:
         """Say in what something else differs; None where it is the same, as far as is known.
 
         Groups may be told later: they say how rows are drawn, and nothing of their values.
@@ -585,31 +604,14 @@ class FitFingerprint(NamedTuple):
         if again.is_marked != self.is_marked:
             was, now = ("was" if each.is_marked else "was not" for each in (self, again))
             return f"the X of fit {was} marked as normalize_counts does, and this one {now}"
-        if again.classes != self.classes:
+        if knows_labels and again.classes != self.classes:
             return f"y had the classes {examples(self.classes)}: got {examples(again.classes)}"
-        for name in ("y", "groups", "batch", "sample_weight"):
-            known, given = getattr(self, name), getattr(again, name)
+        for name in self.of_rows:
+            if name == "y" and not knows_labels:
+                continue
+            known, given = self._hash(name), again._hash(name)
             if known is not None and given != known:
                 return f"{name} {'is lacking' if given is None else 'differs'}"
             if known is None and given is not None and name != "groups":
                 return f"fit was given no {name}"
         return None
-
-
-def fit_fingerprint(problem: TrainingData) -> FitFingerprint:
-    """Return what is kept of the problem of a fit."""
-    labels = problem.all_labels
-    design = problem.design if problem.whole is None else problem.whole.design
-    return FitFingerprint(
-        n_rows=len(labels.codes),
-        is_marked=problem.design.depth is not None,
-        classes=labels.classes.tolist(),
-        y=_hash(labels.codes),
-        groups=_hash(design.groups),
-        batch=_hash(design.batches),
-        sample_weight=_hash(design.weights),
-    )
-
-
-def _hash(of_rows: NDArray[Any] | None) -> str | None:
-    return None if of_rows is None else str(joblib.hash(of_rows))

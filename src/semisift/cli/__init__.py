@@ -28,7 +28,7 @@ COMMANDS = {
     "compare": "Compare methods on labelled tables, and keep every record.",
     "demo": "Find real measurements hidden among shuffled copies, from a few labels.",
     "explore": "Label the rows of a table on a page, and watch the ranking follow.",
-    "label": "Label the rows of a table that carry no label.",
+    "predict": "Predict the labels of the rows of a table that carry none.",
     "methods": "List the methods, a line each, or tell all about one.",
     "next": "Tell which rows to label next, and why.",
     "rank": "Rank the features of a table, best first.",

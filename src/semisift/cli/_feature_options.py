@@ -1,4 +1,4 @@
-"""What the command line says of features beforehand: from names in files to columns of a table."""
+"""What the options say of features: from names in files to columns of a table."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Any
 import click
 import numpy as np
 
-from semisift.cli.rank import FEATURES, RankRequest
+from semisift.cli.rank import CONSTRAINTS, RankOptions
 from semisift.io import Dataset
-from semisift.io._feature_tables import read_groups, read_names, read_weights
 from semisift.io._guards import naming
 from semisift.io._options import said
+from semisift.io._side_files import read_groups, read_names, read_weights
 from semisift.utils._text import examples, plural
 
 
 @dataclass(frozen=True, eq=False)
-class KnownFeatures:
+class FeatureConstraints:
     """What is known of the features of a table.
 
     Attributes
@@ -37,58 +37,52 @@ class KnownFeatures:
     notes: list[str]
 
 
-def read_known(request: RankRequest, dataset: Dataset) -> KnownFeatures:
+def read_constraints(options: RankOptions, dataset: Dataset) -> FeatureConstraints:
     """Read what the options say, and find the columns of the table."""
-    if all(getattr(request, name) is None for name in FEATURES):
-        return KnownFeatures({}, len(dataset.variables), 0, [])
-    finder = Finder(dataset)
-    known, notes = finder.columns, finder.notes
-    groups: dict[str, list[str]] = {}
-    if request.feature_groups is not None:
-        members = read_groups(request.feature_groups, known)
-        every = list(dict.fromkeys(name for group in members.values() for name in group))
-        there = set(finder.found("feature_groups", every))
-        groups = {
-            name: inside
-            for name, group in members.items()
-            if (inside := [each for each in group if each in there])
-        }
-        _refuse_twice(groups)
-    parameters: dict[str, Any] = {"feature_groups": finder.spread(groups)}
-    named = {*known, *groups}
-    if request.keep is not None:
-        names = _names("keep", request.keep, named)
-        finder.refuse_missing(names, named)
-        parameters["keep"] = finder.resolve(names, groups)
-    if request.exclude is not None:
-        names = finder.found("exclude", _names("exclude", request.exclude, named), groups)
-        parameters["exclude"] = finder.resolve(names, groups)
-    if request.prior is not None:
-        weights = read_weights(request.prior, named)
+    if all(getattr(options, name) is None for name in CONSTRAINTS):
+        return FeatureConstraints({}, len(dataset.variables), 0, [])
+    finder = ColumnFinder(dataset)
+    if options.feature_groups is not None:
+        finder.add_groups(read_groups(options.feature_groups, finder.columns))
+    named = {*finder.columns, *finder.groups}
+    groups = finder.groups_of_columns()
+    parameters: dict[str, Any] = {"feature_groups": groups}
+    if options.keep is not None:
+        names = _names("keep", options.keep, named)
+        if gone := [name for name in names if name not in named]:
+            raise click.BadParameter(
+                f"{examples(gone)} {'is' if len(gone) == 1 else 'are'} not in the table, whose "
+                f"features are {examples(dataset.variables)}.",
+                param_hint=said("keep"),
+            )
+        parameters["keep"] = finder.resolve(names)
+    if options.exclude is not None:
+        names = finder.found("exclude", _names("exclude", options.exclude, named))
+        parameters["exclude"] = finder.resolve(names)
+    if options.prior is not None:
+        weights = read_weights(options.prior, named)
         parameters["prior"] = {
             column: weights[name]
-            for name in finder.found("prior", list(weights), groups)
-            for column in finder.resolve([name], groups)
+            for name in finder.found("prior", list(weights))
+            for column in finder.resolve([name])
         }
     excluded = set(parameters.get("exclude", ()))
-    feature_of = {
-        column: name for name, own in parameters["feature_groups"].items() for column in own
-    }
+    feature_of = {column: name for name, own in groups.items() for column in own}
     left = [j for j in range(len(dataset.feature_names)) if j not in excluded]
     if not left:
         raise click.BadParameter("names all features, and leaves none.", param_hint=said("exclude"))
     n_features = len({feature_of.get(j, j) for j in left})
     n_kept = len({feature_of.get(j, j) for j in parameters.get("keep", ())})
-    return KnownFeatures(
-        {name: given for name, given in parameters.items() if given}, n_features, n_kept, notes
-    )
+    given = {name: value for name, value in parameters.items() if value}
+    return FeatureConstraints(given, n_features, n_kept, finder.notes)
 
 
-class Finder:
-    """Finds the columns of a data set by the names of variables and of columns."""
+class ColumnFinder:
+    """Finds the columns of a data set by the names of variables, columns and groups."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
+        self.groups: dict[str, list[str]] = {}
         self.notes: list[str] = []
 
     @cached_property
@@ -102,14 +96,31 @@ class Finder:
         named = zip(dataset.variables, parts, strict=True)
         return {**found, **{name: part.tolist() for name, part in named}}
 
-    def resolve(self, names: Collection[str], groups: dict[str, list[str]]) -> list[int]:
+    def add_groups(self, members: dict[str, list[str]]) -> None:
+        """Add the groups of a file, without the features that the table has not."""
+        every = list(dict.fromkeys(name for group in members.values() for name in group))
+        there = set(self.found("feature_groups", every))
+        group_of: dict[str, str] = {}
+        for name, group in members.items():
+            inside = [each for each in group if each in there]
+            for each in inside:
+                if group_of.setdefault(each, name) != name:
+                    raise click.BadParameter(
+                        f"{each!r} is in the groups {group_of[each]!r} and {name!r}, and a feature "
+                        "can be in one.",
+                        param_hint=said("feature_groups"),
+                    )
+            if inside:
+                self.groups[name] = inside
+
+    def resolve(self, names: Collection[str]) -> list[int]:
         """Return the columns of features and groups, each once."""
-        members = [each for name in names for each in groups.get(name, [name])]
+        members = [each for name in names for each in self.groups.get(name, [name])]
         return list(dict.fromkeys(j for name in members for j in self.columns[name]))
 
-    def spread(self, groups: dict[str, list[str]]) -> dict[str, list[int]]:
+    def groups_of_columns(self) -> dict[str, list[int]]:
         """Return the columns of groups, and of the variables in none that have several columns."""
-        found = {name: self.resolve(members, {}) for name, members in groups.items()}
+        found = {name: self.resolve([name]) for name in self.groups}
         taken = {j for columns in found.values() for j in columns}
         for name in self.dataset.variables if self.dataset.is_spread else ():
             own = [j for j in self.columns[name] if j not in taken]
@@ -117,9 +128,9 @@ class Finder:
                 found[name] = own
         return found
 
-    def found(self, option: str, names: list[str], groups: Collection[str] = ()) -> list[str]:
-        """Return the names that the table has, note how many it has not, and refuse none."""
-        there = [name for name in names if name in self.columns or name in groups]
+    def found(self, option: str, names: list[str]) -> list[str]:
+        """Return the names that the table has; note how many it has not, and refuse none."""
+        there = [name for name in names if name in self.columns or name in self.groups]
         if not there:
             raise click.BadParameter(
                 f"none of {plural(len(names), 'name')} is in the table: {examples(names)}. Its "
@@ -133,29 +144,7 @@ class Finder:
             )
         return there
 
-    def refuse_missing(self, names: list[str], named: Collection[str]) -> None:
-        """Refuse features that are to stay and are not there."""
-        if gone := [name for name in names if name not in named]:
-            raise click.BadParameter(
-                f"{examples(gone)} {'is' if len(gone) == 1 else 'are'} not in the table, whose "
-                f"features are {examples(self.dataset.variables)}.",
-                param_hint=said("keep"),
-            )
-
 
 def _names(option: str, given: str, named: Collection[str]) -> list[str]:
     with naming(said(option, given)):
         return read_names(given, named)
-
-
-def _refuse_twice(groups: dict[str, list[str]]) -> None:
-    group_of: dict[str, str] = {}
-    for name, members in groups.items():
-        for each in members:
-            if each in group_of:
-                raise click.BadParameter(
-                    f"{each!r} is in the groups {group_of[each]!r} and {name!r}, and a feature can "
-                    "be in one.",
-                    param_hint=said("feature_groups"),
-                )
-            group_of[each] = name

@@ -1,10 +1,12 @@
-"""Options of the command line: fields of what a command is asked for, each spelled once."""
+"""Options that commands share; those of reading follow from the fields of `semisift.io`."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any, ClassVar, TypeVar
+from dataclasses import Field, fields
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 import click
 
@@ -15,7 +17,7 @@ from semisift.utils._text import quote
 Command = Callable[..., Any]
 Named = TypeVar("Named")
 
-# Parameters of rankers that have an option of their own.
+# Parameters of rankers and of classifiers that have an option of their own.
 OWN_OPTIONS = {
     "n_features_to_select": "--top",
     "redundancy_threshold": "--redundancy",
@@ -26,25 +28,152 @@ OWN_OPTIONS = {
     "feature_groups": "--feature-groups",
     "prior": "--prior",
 }
+CLASSIFIER_OPTIONS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
 
-# The same for learners.
-OWN_OPTIONS_OF_LEARNERS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
-
-# Options of reading: those that make sense for several labelled tables at once, those of one table,
-# and those of a table for what holds all rows in memory and learns neither from pairs nor within
-# batches.
+# Fields of reading: those that make sense for several labelled tables at once, those of one table,
+# and those of methods that hold all rows in memory and learn neither from pairs nor within batches.
 OF_TABLES = [each.name for each in fields(TableOptions)]
 PAIR_FILES = ("must_link", "cannot_link")
+FILES = ("labels", *PAIR_FILES)
 FIRST = ("label", "labels", *PAIR_FILES, "id", "group", "batch", "weight")
 OF_READING = dict.fromkeys([*FIRST, *(each.name for each in fields(Reading))])
 OF_ONE_TABLE = [name for name in OF_READING if name != "seed"]
-OF_STORED = ("max_memory", "passes")
-IN_MEMORY = [name for name in OF_ONE_TABLE if name not in (*PAIR_FILES, *OF_STORED, "batch")]
+WITHOUT_PAIRS = [name for name in OF_ONE_TABLE if name not in PAIR_FILES]
+IN_MEMORY = [name for name in WITHOUT_PAIRS if name not in ("max_memory", "passes", "batch")]
 
-TABLE = click.argument("table")
 
-AT_LEAST_1 = click.IntRange(min=1)
-A_SEED = click.IntRange(min=0, max=2**32 - 1)
+class InMemory(Reading):
+    """How a table is read whose rows are all held in memory."""
+
+    supports_out_of_core = False
+
+
+class Options(SimpleNamespace):
+    """The options of a command, by their names.
+
+    Attributes
+    ----------
+    param
+        Parameter of the method, as in Python: n_members=500, variant=paper. May be repeated.
+    seed
+        Seed of every random choice. The same seed gives the same result everywhere.
+    n_jobs
+        Threads, -1 for all cores. The result does not depend on it.
+    spreadsheet_safe
+        Put ' before text that a spreadsheet program would run as a formula, in the csv and tsv
+        files of rankings, markers and labels.
+    quiet
+        Print errors and warnings only.
+    """
+
+    @property
+    def reading(self) -> Reading:
+        """Those that say how the table is read."""
+        names = OF_READING.keys() & vars(self).keys()
+        cls = Reading if "max_memory" in names else InMemory
+        return cls(**{name: getattr(self, name) for name in names})
+
+    @property
+    def is_verbose(self) -> bool:
+        """Whether to print what is done; not where the result itself is printed."""
+        shown = "-" not in (getattr(self, "out", None), getattr(self, "ranking", None))
+        return shown and not self.quiet
+
+    @property
+    def other_files(self) -> dict[str, str]:
+        """The files that are read besides the table, by the names of their options."""
+        return {name: file for name in FILES if (file := getattr(self, name, None)) is not None}
+
+
+# A name in a section of a docstring, and the indented lines below it.
+DESCRIPTION = re.compile(r"^(\w+).*\n((?:[ ]+.*\n?)+)", re.MULTILINE)
+
+
+# --- commands and their options -------------------------------------------------------------------
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists its options in the sections that `section` gave them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one list of options for each section."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx)
+            if record and isinstance(option, click.Option):
+                sections.setdefault(getattr(option, "section", "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def command(options: type[Options] = Options) -> Callable[[Command], click.Command]:
+    """Make a command of a function, with the help that the docstrings of both give.
+
+    Parameters
+    ----------
+    options : type
+        Its docstring, and that of the function, describe the options in numpydoc form.
+    """
+
+    def make(function: Command) -> click.Command:
+        text = _sections(function)
+        help_of: dict[str, str] = {}
+        for each in (*reversed(options.__mro__), function):
+            for name in ("Attributes", "Parameters"):
+                help_of |= dict(DESCRIPTION.findall(_sections(each).get(name, "")))
+        examples = f"\b\nExamples:\n{text['Examples']}" if "Examples" in text else None
+        made = click.command(cls=SectionedCommand, help=text[""], epilog=examples)(function)
+        for option in made.params:
+            if isinstance(option, click.Option) and option.help is None:
+                option.help = " ".join(help_of[str(option.name)].split())
+        return made
+
+    return make
+
+
+def _sections(documented: Any) -> dict[str, str]:
+    """Return the sections of a docstring by their titles; what precedes them is that of ""."""
+    parts = re.split(
+        r"^(\w+)\n-+\n", inspect.cleandoc(documented.__doc__ or ""), flags=re.MULTILINE
+    )
+    return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
+
+
+def section(title: str, *options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Give a command a section of options."""
+
+    def add(function: Command) -> Command:
+        for option in reversed(options):
+            function = option(function)
+            function.__click_params__[-1].section = title  # type: ignore[attr-defined]
+        return function
+
+    return add
+
+
+def reading_options(names: Iterable[str]) -> list[Callable[[Command], Command]]:
+    """Return the options of some fields of `Reading`."""
+    known = {each.name: each for each in fields(Reading)}
+    return [_reading_option(known[name]) for name in names]
+
+
+def _reading_option(each: Field[Any]) -> Callable[[Command], Command]:
+    about, kind, choices = (each.metadata[key] for key in ("about", "kind", "choices"))
+    settings: dict[str, Any] = {"help": about, "metavar": kind or None, "default": each.default}
+    flag = "--" + FLAGS.get(each.name, each.name).replace("_", "-")
+    if isinstance(each.default, tuple):
+        settings |= {"help": f"{about} May be repeated.", "multiple": True}
+    elif choices:
+        settings["type"] = click.Choice(choices)
+    elif kind == "K":
+        settings["type"] = AT_LEAST_1
+    elif each.default is False:
+        settings["is_flag"] = True
+    elif each.default is None and "bool" in str(each.type):
+        flag += f"/--no-{flag[2:]}"
+    settings["show_default"] = isinstance(each.default, str)
+    return click.option(flag, each.name, **settings)
 
 
 def read_jobs(value: Any) -> int:
@@ -61,164 +190,18 @@ def read_jobs(value: Any) -> int:
     return number
 
 
-# --- from fields to options -----------------------------------------------------------------------
+AT_LEAST_1 = click.IntRange(min=1)
+SEED_RANGE = click.IntRange(min=0, max=2**32 - 1)
+
+TABLE = click.argument("table")
+PARAM = click.option("--param", metavar="NAME=VALUE", multiple=True)
+SEED = click.option("--seed", metavar="N", default=0, show_default=True, type=SEED_RANGE)
+N_JOBS = click.option("--n-jobs", metavar="N", type=read_jobs)
+SPREADSHEET_SAFE = click.option("--spreadsheet-safe", is_flag=True)
+QUIET = click.option("--quiet", "-q", is_flag=True)
 
 
-def option(
-    about: str, kind: str | None = None, *flags: str, default: Any = None, **settings: Any
-) -> Any:
-    """Declare a field of a request that is an option of the command line.
-
-    Parameters
-    ----------
-    about : str
-        What the help says.
-    kind : str, optional
-        What stands there for its values.
-    *flags : str
-        How it is written, if not as the name of the field.
-    default : object
-        A tuple where the option may be repeated, False for one without a value, `MISSING` for one
-        that must be given.
-    **settings
-        Of `click.option`.
-    """
-    settings |= {"help": about, "metavar": kind}
-    return field(default=default, metadata={"flags": flags, "settings": settings})
-
-
-def _click_option(each: Field[Any]) -> Callable[[Command], Command]:
-    """Make the option of the command line for a field."""
-    default = each.default
-    is_shown = isinstance(default, str | int) and not isinstance(default, bool)
-    settings: dict[str, Any] = {"default": default, "show_default": is_shown}
-    if default is MISSING:
-        settings = {"required": True}
-    if isinstance(default, tuple):
-        settings["multiple"] = True
-    if default is False:
-        settings["is_flag"] = True
-    settings |= each.metadata.get("settings") or _settings_of_reading(each)
-    return click.option(*flags_of(each), each.name, **settings)
-
-
-def flags_of(each: Field[Any]) -> tuple[str, ...]:
-    """Return how the option of a field is written."""
-    if flags := each.metadata.get("flags"):
-        return tuple(flags)
-    flag = FLAGS.get(each.name, each.name).replace("_", "-")
-    is_switch = each.default is None and "bool" in str(each.type)
-    return (f"--{flag}/--no-{flag}" if is_switch else f"--{flag}",)
-
-
-def _settings_of_reading(each: Field[Any]) -> dict[str, Any]:
-    about, kind, choices = (each.metadata[key] for key in ("about", "kind", "choices"))
-    settings = {"help": about, "metavar": kind or None}
-    if isinstance(each.default, tuple):
-        settings["help"] += " May be repeated."
-    elif choices:
-        settings["type"] = click.Choice(choices)
-    elif kind == "K":
-        settings["type"] = AT_LEAST_1
-    return settings
-
-
-class InSections(click.Command):
-    """A command whose help lists its options in the sections that `command` gave them."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one list of options for each section."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for option in self.get_params(ctx):
-            record = option.get_help_record(ctx)
-            if record and hasattr(option, "section"):
-                sections.setdefault(option.section, []).append(record)
-        for title, records in sections.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-
-def command(
-    request: type,
-    argument: Callable[[Command], Command] = lambda command: command,
-    epilog: str | None = None,
-    **sections: Iterable[str],
-) -> Callable[[Command], click.Command]:
-    """Make a command of a function.
-
-    Parameters
-    ----------
-    request : type
-        Dataclass whose fields are its options.
-    argument : callable
-        What `click.argument` returns.
-    epilog : str, optional
-        Last words of its help.
-    **sections
-        Names of fields in the order in which the help shows them, by the title of their section. In
-        a section "Options" the help lists itself as well.
-    """
-    known = {each.name: each for each in fields(request)}
-
-    def make(function: Command) -> click.Command:
-        for title, names in reversed(sections.items()):
-            for name in reversed([*names]):
-                function = _click_option(known[name])(function)
-                function.__click_params__[-1].section = title  # type: ignore[attr-defined]
-        cls = click.Command if "Options" in sections else InSections
-        return click.command(cls=cls, epilog=epilog)(argument(function))
-
-    return make
-
-
-# --- what commands are asked for: a field for each option, by its name ----------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What any command is asked for."""
-
-    quiet: bool = option("Print errors and warnings only.", None, "--quiet", "-q", default=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileRequest(Request, Reading):
-    """What the user asked to do with one table."""
-
-    table: str
-    param: tuple[str, ...] = option(
-        "Parameter of the method, as in Python: n_members=500, variant=paper. May be repeated.",
-        "NAME=VALUE",
-        default=(),
-    )
-    seed: int = option(
-        "Seed of every random choice. The same seed gives the same result everywhere.",
-        "N",
-        default=0,
-        type=A_SEED,
-    )
-    n_jobs: int | None = option(
-        "Threads, -1 for all cores. The result does not depend on it.", "N", type=read_jobs
-    )
-    spreadsheet_safe: bool = option(
-        "Put ' before text that a spreadsheet program would run as a formula, in the csv and tsv "
-        "files of rankings, markers and labels.",
-        default=False,
-    )
-
-    printed: ClassVar[str]
-    """The field that says with ``-`` to print the result."""
-
-    @property
-    def is_told(self) -> bool:
-        """Whether to say what is done; not where the result itself is printed."""
-        return not self.quiet and getattr(self, self.printed) != "-"
-
-    @property
-    def files_beside(self) -> dict[str, str]:
-        """The files that are read besides the table, by what they hold."""
-        files = {name: getattr(self, name) for name in ("labels", *PAIR_FILES)}
-        return {name: file for name, file in files.items() if file is not None}
+# --- values of options ----------------------------------------------------------------------------
 
 
 def parse_parameters(
@@ -244,7 +227,7 @@ def parse_parameters(
         Where there is no such parameter, or it has an option of its own.
     """
     known = [name for name in inspect.signature(cls).parameters if name not in own_options]
-    with blaming("--param"):
+    with option_errors("--param"):
         parameters = parse_settings(given)
         for name in parameters:
             if name in own_options:
@@ -258,8 +241,8 @@ def parse_parameters(
 def find_named(
     known: Mapping[str, Named], name: str, what: str, option: str, others: Iterable[str] = ()
 ) -> Named:
-    """Return what has that name, or say which there are, and which `others`."""
-    with blaming(option):
+    """Return the entry of that name, or list the names that there are and `others`."""
+    with option_errors(option):
         if name not in known:
             there_are = ", ".join([*known, *others])
             raise ValueError(f"there is no {what} {name!r}. There are {there_are}.")
@@ -267,8 +250,8 @@ def find_named(
 
 
 @contextmanager
-def blaming(option: str) -> Iterator[None]:
-    """Name the option that holds what cannot be used."""
+def option_errors(option: str) -> Iterator[None]:
+    """Name the option in an error about its value."""
     try:
         yield
     except ValueError as error:

@@ -11,14 +11,14 @@ from typing import Any
 import click
 import polars as pl
 
-from semisift.base._feature_constraints import PARAMETERS as KNOWN
-from semisift.cli._options import FileRequest
+from semisift.base._feature_constraints import PARAMETERS as CONSTRAINTS
+from semisift.cli._options import Options
 from semisift.io import Dataset, checksum
 from semisift.io._formats.parquet import write_frame
 from semisift.io._write import Facts, as_json, as_text
 from semisift.registry import Entry
 from semisift.transduction._positive_unlabelled import say_rest
-from semisift.utils._files import can_write
+from semisift.utils._files import can_write, drafts
 from semisift.utils._metadata import PACKAGES, versions
 from semisift.utils._text import plural
 
@@ -90,13 +90,32 @@ class Targets:
         return None
 
 
-def is_printed(given: str, option: str) -> bool:
-    """Tell whether a result is to be printed, and refuse that where nothing can be."""
+def is_printed(given: str | None, option: str = "--out") -> bool:
+    """Return whether a result is printed, and raise an error where the output is closed."""
     if given == "-" and sys.stdout is None:
         raise click.ClickException(
             f"{option}: - prints the result, and the standard output is closed. Name a file."
         )
     return given == "-"
+
+
+def result_path(options: Options) -> Path | None:
+    """Return the file of ``--out``, or None where the table is printed or not asked for."""
+    if options.out is None or is_printed(options.out):
+        return None
+    targets = Targets([options.table, *options.other_files.values()])
+    return targets.add(options.out, "--out", TABLE_ENDINGS)
+
+
+def write_result(
+    frame: pl.DataFrame, path: Path | None, name: str, facts: Facts, options: Options
+) -> None:
+    """Write the table of ``--out``, or print it for ``-``."""
+    if options.out == "-":
+        click.echo(as_text(frame, facts, safe=options.spreadsheet_safe), nl=False)
+    elif path is not None:
+        with drafts([path]) as (draft,):
+            write_table(frame, draft, name, facts, safe=options.spreadsheet_safe)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -138,45 +157,37 @@ def write_table(
         write_frame(frame, path, metadata or None)
 
 
-def provenance(request: FileRequest, method: Entry, dataset: Dataset, estimator: Any) -> Facts:
+def provenance(options: Options, method: Entry, dataset: Dataset, estimator: Any) -> Facts:
     """Return where a result comes from: enough to make it again."""
     parameters = estimator.get_params(deep=False)
     labelled = Counter(str(label) for label in dataset.y if label is not None)
     numbers = versions((*PACKAGES, "polars"))
-    hidden = {"n_jobs", *KNOWN}  # what is known of features stands in files, or below
-    names = {name: getattr(request, name, None) for name in KNOWN}
-    share = getattr(estimator, "positive_share_", None)
+    hidden = {"n_jobs", *CONSTRAINTS}  # what is said of features stands in files, or below
+    given = {name: getattr(options, name, None) for name in CONSTRAINTS}
+    given["positive_share"] = getattr(estimator, "positive_share_", None)
+    columns = {name: getattr(options, name, None) for name in ("group", "batch", "weight")}
+    parts = {"groups": dataset.groups, "batches": dataset.batch}
     return {
         "semisift": numbers.pop("semisift"),
         "method": method.name,
         "parameters": {name: parameters[name] for name in sorted(parameters) if name not in hidden},
-        "seed": request.seed,
+        "seed": options.seed,
         "input": {
-            **(_state(request.table) if dataset.table.is_stored else _file(request.table)),
+            **(_state(options.table) if dataset.table.is_stored else _file(options.table)),
             "rows": len(dataset.y),
             "features": len(dataset.variables),
             "labelled": dict(sorted(labelled.items())),
-            "log": request.log,
+            "log": options.log,
             "normalized_total": dataset.usual_total,
-            **_known_of_rows(request, dataset),
+            "missing": options.missing,
+            **{name: column for name, column in columns.items() if column is not None},
+            **{name: len(set(names)) for name, names in parts.items() if names is not None},
         },
-        **({"positive_share": share} if share is not None else {}),
-        **{name: given for name, given in names.items() if given is not None},
-        **{name: _file(file) for name, file in request.files_beside.items()},
+        **{name: value for name, value in given.items() if value is not None},
+        **{name: _file(file) for name, file in options.other_files.items()},
         "versions": numbers,
         "citation": method.citation,
         "notes": dataset.notes,
-    }
-
-
-def _known_of_rows(request: FileRequest, dataset: Dataset) -> Facts:
-    """Return which columns told of groups, batches and weights, and what became of gaps."""
-    columns = {name: getattr(request, name) for name in ("group", "batch", "weight")}
-    parts = {"groups": dataset.groups, "batches": dataset.batch}
-    return {
-        "missing": request.missing,
-        **{name: column for name, column in columns.items() if column is not None},
-        **{name: len(set(names)) for name, names in parts.items() if names is not None},
     }
 
 
@@ -185,20 +196,17 @@ def _file(name: str) -> Facts:
 
 
 def _state(name: str) -> Facts:
-    """Return what tells a file from others without reading it, which would take long."""
+    """Return the size and the time of a file, which are known without reading it."""
     path = Path(name)
     files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
     states = [file.stat() for file in files]
     latest = max(state.st_mtime for state in states)
-    return {
-        "file": path.name,
-        "bytes": sum(state.st_size for state in states),
-        "modified": _as_date(latest),
-    }
+    n_bytes = sum(state.st_size for state in states)
+    return {"file": path.name, "bytes": n_bytes, "modified": _as_date(latest)}
 
 
 def _as_date(seconds: float) -> str | None:
-    """Return a time of a file; None for what no calendar has, as of a clock that was wrong."""
+    """Return a time of a file; None for one that no calendar has, as of a wrong clock."""
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
@@ -206,20 +214,9 @@ def _as_date(seconds: float) -> str | None:
 
 
 def sample_sentence(dataset: Dataset, ranker: Any) -> str | None:
-    """Say from how many unlabelled rows a ranking was made, where these are not all.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    ranker : fitted FeatureRanker
-
-    Returns
-    -------
-    str or None
-        None where it was made from all rows, which were in memory.
-    """
-    n_held, n_rows = getattr(ranker, "_n_held", None), len(dataset.y)
-    if n_held is None:
+    """Return from how many unlabelled rows a ranking was made; None where from all, in memory."""
+    n_sampled, n_rows = getattr(ranker, "_n_held", None), len(dataset.y)
+    if n_sampled is None:
         return None
     if ranker.uses_statistics:
         return (
@@ -229,40 +226,21 @@ def sample_sentence(dataset: Dataset, ranker: Any) -> str | None:
     n_unlabelled = sum(label is None for label in dataset.y)
     last = "; all rows were labelled in a last pass" if hasattr(ranker, "transduction_") else ""
     return (
-        f"The ranking was made from {n_held:,} of {plural(n_unlabelled, 'unlabelled row')}, drawn "
-        f"at random{last}."
+        f"The ranking was made from {n_sampled:,} of {plural(n_unlabelled, 'unlabelled row')}, "
+        f"drawn at random{last}."
     )
 
 
 def rest_sentence(dataset: Dataset, estimator: Any) -> str | None:
-    """Say what was made of unlabelled rows where one class is labelled; None where there are more.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    estimator : fitted ranker or classifier
-
-    Returns
-    -------
-    str or None
-    """
+    """Return what was made of unlabelled rows where one class is labelled, else None."""
     n_labelled = sum(label is not None for label in dataset.y)
     return say_rest(estimator, n_labelled, len(dataset.y) - n_labelled)
 
 
 def trial_sentence(dataset: Dataset, labels: Iterable[Any] | None) -> str | None:
-    """Say how the labels that a method gave compare with those that were hidden for a trial.
+    """Return how many labels that were hidden for a trial the method found.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    labels : iterable or None
-        One for each row; None where the method gives none.
-
-    Returns
-    -------
-    str or None
-        None where nothing was hidden.
+    None where nothing was hidden, or the method gives no labels.
     """
     if dataset.hidden is None or labels is None:
         return None

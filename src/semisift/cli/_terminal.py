@@ -22,7 +22,6 @@ from semisift.exceptions import (
     NoUnlabelledDataWarning,
     SubsamplingWarning,
 )
-from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.utils._text import for_terminal, printable_name
 
 PATIENCE = 2.0  # seconds without a word
@@ -115,13 +114,13 @@ class Step:
         if self._bar.live.is_started:
             self._bar.stop()
 
-    def hear(self, record: dict[str, Any], n_left: int) -> None:
+    def on_record(self, record: dict[str, Any], n_left: int) -> None:
         """Hear that a comparison has one more record, and how many are left."""
         done = int(self._bar.tasks[0].completed) + 1
         text = f"Record {done:,} of {done + n_left:,}: {printable_name(record['dataset'])}"
         self._bar.update(self._task, description=text, total=done + n_left, completed=done)
 
-    def hear_rows(self, what: str, done: int, n_rows: int) -> None:
+    def on_rows(self, what: str, done: int, n_rows: int) -> None:
         """Hear how many rows a pass has gone through; it has a bar of its own until it ends."""
         now, (before, begun, first) = time.monotonic(), self._begun
         if what != before:
@@ -139,10 +138,12 @@ class Step:
     @contextmanager
     def watching(self, X: Any) -> Iterator[None]:
         """Hear of passes over rows that stay in their file."""
+        from semisift.out_of_core._matrix import OutOfCoreMatrix  # with scikit-learn
+
         if not isinstance(X, OutOfCoreMatrix):
             yield
             return
-        X.progress = self.hear_rows
+        X.progress = self.on_rows
         try:
             yield
         finally:

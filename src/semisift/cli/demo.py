@@ -8,19 +8,16 @@ rows of each class keep their label; the hidden labels serve only to judge the r
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
+from rich.table import Column, Table
+from rich.text import Text
 
-from semisift.cli._options import A_SEED, AT_LEAST_1, command, option, read_jobs
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-# scikit-learn, rich and the rankers are imported inside functions: ``semisift demo --help`` and a
-# mistyped option should not wait for them.
+from semisift.cli import _options
+from semisift.cli._terminal import Terminal
 
 N_COPIES = 20
 N_RANDOM_CHOICES = 20
@@ -31,12 +28,11 @@ UNLABELLED = -1
 
 @dataclass(frozen=True)
 class HiddenMeasurements:
-    """A partly labelled table in which the real columns are known to the judge alone."""
+    """A partly labelled table; `y_train` is -1 where a label is hidden from the ranker."""
 
     X_train: NDArray[np.float64]
     X_test: NDArray[np.float64]
     y_train: NDArray[np.int64]
-    """Labels of the training rows, -1 where hidden: all that the ranker sees."""
     y_train_true: NDArray[np.int64]
     y_test: NDArray[np.int64]
     names: NDArray[np.str_]
@@ -60,22 +56,7 @@ class Accuracy:
 def hide_among_copies(
     X: NDArray[np.float64], names: list[str], n_copies: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.str_], NDArray[np.bool_]]:
-    """Add shuffled copies of every column and put all columns in a random order.
-
-    Parameters
-    ----------
-    X : array of shape (n, p)
-    names : list of p names
-    n_copies : int
-        Copies of each column, each with its rows shuffled on its own.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    X : array of shape (n, p * (n_copies + 1))
-    names : array of that many names
-    is_real : boolean array, true for the original columns
-    """
+    """Return the columns and shuffled copies of each in random order, and which are real."""
     copies = rng.permuted(np.tile(X, n_copies), axis=0)
     copy_names = [f"{name} (copy {i})" for i in range(1, n_copies + 1) for name in names]
     wide = np.hstack([X, copies])
@@ -103,23 +84,31 @@ def build_data(labels_per_class: int, seed: int, n_copies: int = N_COPIES) -> Hi
     rng = np.random.default_rng(seed)
     table = load_breast_cancer()
     X, names, is_real = hide_among_copies(table.data, list(table.feature_names), n_copies, rng)
+    y = table.target.astype(np.int64)
     X_train, X_test, y_train, y_test = train_test_split(
-        X,
-        table.target.astype(np.int64),
-        test_size=TEST_SHARE,
-        stratify=table.target,
-        random_state=seed,
+        X, y, test_size=TEST_SHARE, stratify=y, random_state=seed
     )
     partly = keep_labels(y_train, labels_per_class, rng)
     return HiddenMeasurements(X_train, X_test, partly, y_train, y_test, names, is_real)
+
+
+def rank_columns(
+    data: HiddenMeasurements, top: int, seed: int, n_jobs: int | None
+) -> tuple[Any, float]:
+    """Fit SSFI on the partly labelled training rows; return it with the seconds of its fit."""
+    from semisift import SSFI
+
+    ranker = SSFI(n_features_to_select=top, random_state=seed, n_jobs=n_jobs)
+    start = time.perf_counter()
+    ranker.fit(data.X_train, data.y_train)
+    return ranker, time.perf_counter() - start
 
 
 def count_real(
     is_real: NDArray[np.bool_], ranking: NDArray[np.integer], k: int
 ) -> tuple[int, float]:
     """Count the real columns among the best `k`, and how many chance would put there."""
-    found = int(is_real[ranking <= k].sum())
-    return found, k * float(is_real.mean())
+    return int(is_real[ranking <= k].sum()), k * float(is_real.mean())
 
 
 def evaluate(data: HiddenMeasurements, columns: NDArray[np.integer], features: str) -> Accuracy:
@@ -160,54 +149,23 @@ def compare_selections(
 
 
 def verdict(selected: Accuracy, others: list[Accuracy]) -> str:
-    """Say in one sentence how the selection did on the test rows, better or worse."""
+    """Return how the selection did on the test rows, better or worse, in one sentence."""
     parts = []
     for other in others:
         points = round(100 * selected.test, 1) - round(100 * other.test, 1)
-        if abs(points) < 0.05:
-            parts.append(f"as well as {other.features}")
-        else:
-            word = "better" if points > 0 else "worse"
-            parts.append(f"{abs(points):.1f} points {word} than {other.features}")
+        word = "better" if points > 0 else "worse"
+        is_equal = abs(points) < 0.05
+        how = "as well as" if is_equal else f"{abs(points):.1f} points {word} than"
+        parts.append(f"{how} {other.features}")
     return f"On the test rows the selected columns do {'; '.join(parts)}."
 
 
-def rank_columns(
-    data: HiddenMeasurements, top: int, seed: int, n_jobs: int | None
-) -> tuple[Any, float]:
-    """Fit SSFI on the partly labelled training rows; return it with the seconds of its fit."""
-    from semisift import SSFI
-
-    ranker = SSFI(n_features_to_select=top, random_state=seed, n_jobs=n_jobs)
-    start = time.perf_counter()
-    ranker.fit(data.X_train, data.y_train)
-    return ranker, time.perf_counter() - start
-
-
-def describe(data: HiddenMeasurements) -> str:
-    """Say what the data is, in two or three sentences."""
-    n_real, n_columns = int(data.is_real.sum()), len(data.names)
-    n_labelled = int(data.labelled.sum())
-    return (
-        f"Breast-cancer data of scikit-learn: {n_real} real measurements hidden among "
-        f"{n_columns - n_real} shuffled copies of themselves.\n"
-        f"{len(data.y_train)} rows to learn from, of which {n_labelled} carry a label and "
-        f"{len(data.y_train) - n_labelled} do not; {len(data.y_test)} test rows set aside."
-    )
-
-
-def show_columns(console: "Console", data: HiddenMeasurements, ranker: Any) -> None:
+def show_columns(console: Terminal, data: HiddenMeasurements, ranker: Any) -> None:
     """Print the best columns, and how many of them are real beside what chance would give."""
-    from rich.table import Column, Table
-    from rich.text import Text
-
     top = int(ranker.get_support().sum())
-    table = Table(
-        *(Column("rank", justify="right"), "column"),
-        *(Column("score", justify="right"), "what it is"),
-        title=f"The {top} best columns",
-        title_justify="left",
-    )
+    columns = (Column("rank", justify="right"), "column", Column("score", justify="right"))
+    title = f"The {top} best columns"
+    table = Table(*columns, "what it is", title=title, title_justify="left")
     real, copy = Text("real", style="green"), Text("shuffled copy", style="red")
     for column in np.argsort(ranker.ranking_)[:top]:
         rank, score = str(ranker.ranking_[column]), f"{ranker.scores_[column]:.4f}"
@@ -219,56 +177,53 @@ def show_columns(console: "Console", data: HiddenMeasurements, ranker: Any) -> N
         console.print(f"Real among the best {k}: {found} (by chance {expected:.1f})")
 
 
-def show_accuracies(console: "Console", accuracies: list[Accuracy]) -> None:
+def show_accuracies(console: Terminal, accuracies: list[Accuracy]) -> None:
     """Print the accuracies of the compared sets of columns."""
-    from rich.table import Column, Table
-
-    table = Table(
-        "columns used",
-        *(Column(heading, justify="right") for heading in ("unlabelled rows", "test rows")),
-        title="Logistic regression trained on the labelled rows: correct predictions",
-        title_justify="left",
-    )
+    headings = (Column(heading, justify="right") for heading in ("unlabelled rows", "test rows"))
+    title = "Logistic regression trained on the labelled rows: correct predictions"
+    table = Table("columns used", *headings, title=title, title_justify="left")
     for accuracy in accuracies:
         table.add_row(accuracy.features, f"{accuracy.unlabelled:.1%}", f"{accuracy.test:.1%}")
     console.print(table)
     console.print(verdict(accuracies[0], accuracies[1:3]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class DemoRequest:
-    """What the user asked to see."""
-
-    seed: int = option("Seed of every random choice.", default=0, type=A_SEED)
-    labels_per_class: int = option(
-        "Rows of each class that keep their label.", default=5, type=AT_LEAST_1
-    )
-    top: int = option(
-        "How many columns to select and show.",
-        default=10,
-        type=click.IntRange(min=1, max=30 * (N_COPIES + 1)),
-    )
-    n_jobs: int | None = option("Threads to use; -1 for all cores.", "N", type=read_jobs)
-
-
-@command(DemoRequest, Options=("seed", "labels_per_class", "top", "n_jobs"))
-def demo(**options: Any) -> None:
+@_options.command()
+@click.option("--seed", default=0, show_default=True, type=_options.SEED_RANGE)
+@click.option("--labels-per-class", default=5, show_default=True, type=_options.AT_LEAST_1)
+@click.option("--top", default=10, show_default=True, type=click.IntRange(1, 30 * (N_COPIES + 1)))
+@click.option("--n-jobs", metavar="N", type=_options.read_jobs)
+def demo(seed: int, labels_per_class: int, top: int, n_jobs: int | None) -> None:
     """Find real measurements hidden among shuffled copies, from a few labels.
 
     The hidden labels judge the result; whatever they say is printed.
-    """
-    from semisift.cli._terminal import Terminal
 
-    request = DemoRequest(**options)
+    Parameters
+    ----------
+    seed
+        Seed of every random choice.
+    labels_per_class
+        Rows of each class that keep their label.
+    top
+        How many columns to select and show.
+    n_jobs
+        Threads to use; -1 for all cores.
+    """
     console, busy = Terminal(), Terminal(stderr=True)
-    data = build_data(request.labels_per_class, request.seed)
-    console.print(describe(data))
+    data = build_data(labels_per_class, seed)
+    n_real, n_columns, n_rows = int(data.is_real.sum()), len(data.names), len(data.y_train)
+    n_labelled = int(data.labelled.sum())
+    console.print(
+        f"Breast-cancer data of scikit-learn: {n_real} real measurements hidden among "
+        f"{n_columns - n_real} shuffled copies of themselves.\n"
+        f"{n_rows} rows to learn from, of which {n_labelled} carry a label and "
+        f"{n_rows - n_labelled} do not; {len(data.y_test)} test rows set aside."
+    )
     with busy.status("SSFI is ranking the columns ..."):
-        ranker, seconds = rank_columns(data, request.top, request.seed, request.n_jobs)
+        ranker, seconds = rank_columns(data, top, seed, n_jobs)
     with busy.status("Judging the selection by the hidden labels ..."):
-        selected = np.flatnonzero(ranker.get_support())
-        accuracies = compare_selections(data, selected, request.seed)
-    console.print(f"\nSSFI ranked {len(data.names)} columns in {seconds:.2f} s.\n")
+        accuracies = compare_selections(data, np.flatnonzero(ranker.get_support()), seed)
+    console.print(f"\nSSFI ranked {n_columns} columns in {seconds:.2f} s.\n")
     show_columns(console, data, ranker)
     console.print()
     show_accuracies(console, accuracies)

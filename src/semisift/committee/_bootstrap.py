@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from semisift import _kernels
 from semisift.base._training_data import TrainingData
 from semisift.utils._columns import blocks
-from semisift.utils._pct import draw_bag
-from semisift.utils._random import Purpose, draw_below, row_mask
+from semisift.utils._random import Purpose, draw_bag, draw_below, row_mask
 from semisift.utils._typing import Bools, Floats
 
 Int32s = NDArray[np.int32]

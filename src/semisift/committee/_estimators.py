@@ -32,8 +32,8 @@ from sklearn.tree import BaseDecisionTree, DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from semisift.base._classifier_checks import fit_classifier, labels_of, probabilities_of
 from semisift.base._training_data import TrainingData
+from semisift.base._validation import fit_classifier, labels_of, probabilities_of
 from semisift.committee._blocks import Bags, EnsembleContext
 from semisift.committee._bootstrap import UNIT, Int32s, Masks, row_weights
 from semisift.parallel import Committee, one_openmp_thread

@@ -1,4 +1,4 @@
-"""Judges: how well a classifier does with the best 1, 2, ... features of a ranking."""
+"""Evaluators: how well a classifier does with the best 1, 2, ... features of a ranking."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -34,7 +34,7 @@ SCALERS = {"standard": StandardScaler, "minmax": MinMaxScaler}
 Curves = dict[str, dict[str, list[float | None]]]
 
 
-def judge(
+def evaluate(
     order: NDArray[np.int64],
     X: Any,
     y: NDArray[np.int64],
@@ -42,9 +42,9 @@ def judge(
     protocol: Protocol,
     seed: int,
     all_features: bool = False,
-    judges: Mapping[str, Any] | None = None,
+    evaluators: Mapping[str, Any] | None = None,
 ) -> Curves:
-    """Return how well each judge does with the best features, by each metric.
+    """Return how well each evaluator does with the best features, by each metric.
 
     Parameters
     ----------
@@ -56,17 +56,17 @@ def judge(
     split : RowSplit
     protocol : Protocol
     seed : int
-        Of judges that draw.
+        Of evaluators that draw.
     all_features : bool
-        Give the judges all features, whatever the size.
-    judges : mapping of str to object, optional
-        Those of the protocol, not fitted, as `find_judges` returns them.
+        Give the evaluators all features, whatever the size.
+    evaluators : mapping of str to object, optional
+        Those of the protocol, not fitted, as `find_evaluators` returns them.
 
     Returns
     -------
     dict
-        judge -> metric -> one value for each of ``protocol.sizes``; None where it is not defined,
-        or where there are fewer features.
+        evaluator -> metric -> one value for each of ``protocol.sizes``; None where it is not
+        defined, or where there are fewer features.
     """
     learns = split.train if protocol.train_on == "all" else split.train[split.is_labelled]
     learns = learns[y[learns] >= 0]
@@ -78,7 +78,7 @@ def judge(
         scaler = SCALERS[protocol.scaling]().fit(best[split.train])
         learn, test = scaler.transform(learn), scaler.transform(test)
     curves: Curves = {}
-    for name, prototype in (judges or find_judges(protocol.judges)).items():
+    for name, prototype in (evaluators or find_evaluators(protocol.judges)).items():
         curve = curves[name] = {metric: [] for metric in protocol.metrics}
         classifier = ready(prototype, seed, len(learns))
         for size in [best.shape[1]] if all_features else protocol.sizes:
@@ -95,7 +95,7 @@ def judge(
     return curves
 
 
-def find_judges(names: Iterable[str]) -> dict[str, Any]:
+def find_evaluators(names: Iterable[str]) -> dict[str, Any]:
     """Return classifiers by their names with parameters, not fitted."""
     found = {name: make(name, EVALUATORS, "judge") for name in names}
     for name, classifier in found.items():
@@ -117,47 +117,39 @@ def measure(
     classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64], metrics: tuple[str, ...]
 ) -> dict[str, float | None]:
     """Return the metrics of a fitted classifier on test rows."""
-    predicted = classifier.predict(X)
-    values: dict[str, float | None] = {}
-    for metric in metrics:
-        if metric == "accuracy":
-            values[metric] = float(np.mean(predicted == y))
-        elif metric == "balanced_accuracy":
-            # scikit-learn's function warns where a class is predicted that the test has not
-            values[metric] = float(
-                np.mean([np.mean(predicted[y == label] == label) for label in np.unique(y)])
-            )
-        elif metric == "macro_f1":
-            # classes of the test alone: others would count against a judge only where it names them
-            values[metric] = float(
-                f1_score(y, predicted, labels=np.unique(y), average="macro", zero_division=0)
-            )
-        else:
-            values[metric] = _auc(classifier, X, y)
-    return values
+    predicted, present = classifier.predict(X), np.unique(y)
+    # of the classes of the test alone: scikit-learn's functions warn where another one is
+    # predicted, or count it where it is named
+    formulas: dict[str, Callable[[], float | None]] = {
+        "accuracy": lambda: float(np.mean(predicted == y)),
+        "balanced_accuracy": lambda: float(
+            np.mean([np.mean(predicted[y == label] == label) for label in present])
+        ),
+        "macro_f1": lambda: float(
+            f1_score(y, predicted, labels=present, average="macro", zero_division=0)
+        ),
+        "auc": lambda: _auc(classifier, X, y, present),
+    }
+    return {metric: formulas[metric]() for metric in metrics}
 
 
-def _auc(classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64]) -> float | None:
+def _auc(
+    classifier: Any, X: NDArray[np.floating], y: NDArray[np.int64], present: NDArray[np.int64]
+) -> float | None:
     """Return the area under the curve of the second class, or of each against the others."""
-    scores, present = _class_scores(classifier, X), np.unique(y)
-    if len(present) < 2 or scores is None:
+    names = ("predict_proba", "decision_function")
+    name = next((name for name in names if hasattr(classifier, name)), None)
+    if len(present) < 2 or name is None:
         return None
-    columns = {label: column for column, label in enumerate(classifier.classes_)}
-    if present.tolist() == list(columns) and len(columns) == 2:
+    scores, classes = np.asarray(getattr(classifier, name)(X)), list(classifier.classes_)
+    scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+    if scores.shape[1] != len(classes):  # a machine for each pair of classes
+        return None
+    if present.tolist() == classes and len(classes) == 2:
         present = present[1:]
     areas = [
-        # a class that the judge has not seen is a guess
-        roc_auc_score(y == label, scores[:, columns[label]]) if label in columns else 0.5
+        # a class that the evaluator has not seen is a guess
+        roc_auc_score(y == label, scores[:, classes.index(label)]) if label in classes else 0.5
         for label in present
     ]
     return float(np.mean(areas))
-
-
-def _class_scores(classifier: Any, X: NDArray[np.floating]) -> NDArray[np.floating] | None:
-    for name in ("predict_proba", "decision_function"):
-        if hasattr(classifier, name):
-            scores = np.asarray(getattr(classifier, name)(X))
-            scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-            # a machine for each pair of classes has no score for each class
-            return scores if scores.shape[1] == len(classifier.classes_) else None
-    return None

@@ -1,14 +1,15 @@
 """Baselines of a comparison: what any method must beat, what all labels or all features give.
 
-They are no methods, so they are not in the registry. The F-score of the labelled rows is one: it is
+They are not in the registry. The F-score of the labelled rows is one: it is
 ``fisher``, which ranks as the F-test of the analysis of variance does.
 
-Entrants: what takes part in a comparison, and the order of features that it gives.
+Methods: what takes part in a comparison, and the order of features that it gives.
 
-An entrant is a registered method, a baseline, or any object with ``fit(X, y)`` that has
-``scores_`` or ``feature_importances_`` afterwards. It is given all training rows, unlabelled ones
-with -1. scikit-learn's own estimators would take -1 for a class, so they are given the labelled
-rows alone.
+A method is a registered one, a baseline, or any object with ``fit(X, y)`` that has ``scores_`` or
+``feature_importances_`` afterwards, or a pipeline that ends with one. Our own methods, the
+semi-supervised classifiers of scikit-learn and objects that say ``supports_unlabelled = True`` are
+given all training rows, unlabelled ones with -1. Others, which would take -1 for a class, are given
+the labelled rows alone.
 """
 
 import inspect
@@ -21,7 +22,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTrainingClassifier
 
+from semisift.base._estimator import SemiSupervisedMixin
 from semisift.base._ranker import FeatureRanker
 from semisift.base._training_data import TrainingData
 from semisift.comparison._datasets import repeated
@@ -66,7 +70,7 @@ class AllLabels(FisherScore):
 
 
 class AllFeatures(RandomRanking):
-    """No selection: judges are given all features, whatever number is asked for.
+    """No selection: evaluators are given all features, whatever number is asked for.
 
     It ranks nothing; where an order is asked for all the same, as for stability, it is a random
     one.
@@ -82,7 +86,9 @@ BASELINES: dict[str, Any] = {
 }
 
 
-# --- entrants -------------------------------------------------------------------------------------
+# --- methods --------------------------------------------------------------------------------------
+
+SEMI_SUPERVISED = SemiSupervisedMixin, LabelPropagation, LabelSpreading, SelfTrainingClassifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,18 +109,19 @@ class ComparedMethod:
     @property
     def sees_all_labels(self) -> bool:
         """Whether it is shown the hidden labels of the training rows: a bound, not a method."""
-        return bool(getattr(self.estimator, "sees_all_labels", False))
+        return bool(getattr(_last_step(self.estimator), "sees_all_labels", False))
 
     @property
     def keeps_all_features(self) -> bool:
-        """Whether it is judged with all features instead of the best ones."""
-        return bool(getattr(self.estimator, "keeps_all_features", False))
+        """Whether it is evaluated with all features instead of the best ones."""
+        return bool(getattr(_last_step(self.estimator), "keeps_all_features", False))
 
     @property
     def sees_unlabelled_rows(self) -> bool:
-        """Whether it is given unlabelled rows, too."""
-        module = type(self.estimator).__module__
-        return not module.startswith("sklearn.") or module.startswith("sklearn.semi_supervised.")
+        """Whether it is given unlabelled rows, too: others would take -1 for a class."""
+        last = _last_step(self.estimator)
+        knows_them = isinstance(last, SEMI_SUPERVISED)
+        return bool(getattr(last, "supports_unlabelled", knows_them))
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -136,22 +143,29 @@ class ComparedMethod:
             Codes of the classes, -1 for unlabelled rows.
         seed : int
         n_top : int
-            How many features will be judged.
+            How many features will be evaluated.
         """
-        ranker = clone(self.estimator, safe=False)
-        set_seeds(ranker, seed)
-        if "n_features_to_select" in self.parameters:
+        fitted = clone(self.estimator, safe=False)
+        set_seeds(fitted, seed)
+        ranker = _last_step(fitted)
+        if hasattr(ranker, "get_params") and "n_features_to_select" in ranker.get_params():
             ranker.set_params(n_features_to_select=min(n_top, X.shape[1]))
         if not self.sees_unlabelled_rows:
             rows = np.flatnonzero(y != UNLABELLED)
             X, y = X[rows], y[rows]
-        ranker.fit(X, y)
+        fitted.fit(X, y)
+        ranker = _last_step(fitted)
         if UNLABELLED in y and np.any(np.asarray(getattr(ranker, "classes_", ())) == UNLABELLED):
             raise ValueError(
                 f"{type(ranker).__name__} took -1, which marks unlabelled rows, for a class. Let "
                 "its fit leave them out."
             )
         return np.argsort(_ranking(ranker, X.shape[1], seed))
+
+
+def _last_step(estimator: Any) -> Any:
+    """Return what ranks: the last step of a pipeline."""
+    return _last_step(estimator[-1]) if isinstance(estimator, Pipeline) else estimator
 
 
 def _plain(value: Any) -> Any:
@@ -161,8 +175,6 @@ def _plain(value: Any) -> Any:
 
 
 def _ranking(ranker: Any, n_features: int, seed: int) -> NDArray[np.int64]:
-    if isinstance(ranker, FeatureRanker):
-        return ranker.ranking_
     for name in ("scores_", "feature_importances_"):
         if hasattr(ranker, name):
             scores = np.asarray(getattr(ranker, name), dtype=np.float64)
@@ -171,57 +183,49 @@ def _ranking(ranker: Any, n_features: int, seed: int) -> NDArray[np.int64]:
                     f"{name} of {type(ranker).__name__} must have one value for each of "
                     f"{n_features} features: got the shape {scores.shape}."
                 )
-            return rank(scores, seed)
+            return ranker.ranking_ if isinstance(ranker, FeatureRanker) else rank(scores, seed)
     raise ValueError(
         f"{type(ranker).__name__} has neither scores_ nor feature_importances_ after fit, so it "
         "ranks nothing."
     )
 
 
-def find_entrants(methods: Any) -> list[ComparedMethod]:
-    """Return what takes part.
+def find_methods(methods: Any) -> list[ComparedMethod]:
+    """Return what takes part, with labels that differ.
 
     Parameters
     ----------
     methods : list of str, objects and pairs, or mapping of str to object
         Names with parameters (``"ssfi:variant=paper"``, ``"random"``, ``"package.module.Class"``),
         objects with ``fit``, or pairs of a label and an object.
-
-    Returns
-    -------
-    list of ComparedMethod
-        With labels that differ.
     """
     if isinstance(methods, str):
         methods = methods.split(",")
     if hasattr(methods, "fit") or not isinstance(methods, Iterable):
         raise ValueError(f"methods must be a list, or map labels to methods: got {methods!r}.")
     items = methods.items() if isinstance(methods, Mapping) else methods
-    entrants = [_entrant(item) for item in items]
-    if twice := repeated(entrant.label for entrant in entrants):
+    found = [_find_method(item) for item in items]
+    if twice := repeated(method.label for method in found):
         raise ValueError(
             f"methods must have different names: {twice} came twice. Pairs of a label and a method "
             "give them other names."
         )
-    if not entrants:
+    if not found:
         raise ValueError("methods must name at least one method.")
-    return entrants
+    return found
 
 
-def _entrant(item: Any) -> ComparedMethod:
+def _find_method(item: Any) -> ComparedMethod:
     if not isinstance(item, tuple):
         item = item.strip() if isinstance(item, str) else type(item).__name__, item
     if len(item) != 2:
         raise ValueError(f"methods: a pair has a label and a method: got {item!r}.")
-    label, method = item
-    estimator = _by_name(method.strip()) if isinstance(method, str) else method
+    label, estimator = item
+    if isinstance(estimator, str):
+        spec = estimator.strip()
+        name, _ = parse(spec, "method")
+        own = {name: METHODS[name].cls} if name in METHODS else BASELINES
+        estimator = make(spec, own, "method", [*METHODS, *BASELINES])
     if inspect.isclass(estimator) or not callable(getattr(estimator, "fit", None)):
-        raise ValueError(f"methods: {method!r} must be a name or an object with fit(X, y).")
+        raise ValueError(f"methods: {item[1]!r} must be a name or an object with fit(X, y).")
     return ComparedMethod(str(label), estimator)
-
-
-def _by_name(spec: str) -> Any:
-    name, _ = parse(spec, "method")
-    if name in METHODS:
-        return make(spec, {name: METHODS[name].cls}, "method")
-    return make(spec, BASELINES, "method", [*METHODS, *BASELINES])

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from semisift.utils._metadata import plain
 from semisift.utils._validation import is_integer
 
-MOST_RUNS = 1_000_000
+MAX_RUNS = 1_000_000
 METRICS = ("accuracy", "balanced_accuracy", "macro_f1", "auc")
 
 
@@ -132,8 +132,8 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
         ("a whole number from 1", lambda value: value is None or _is_whole(value, 1)),
     ),
     "n_runs": (
-        f"a whole number from 1 to {MOST_RUNS:,}",
-        lambda value: _is_whole(value, 1) and value <= MOST_RUNS,
+        f"a whole number from 1 to {MAX_RUNS:,}",
+        lambda value: _is_whole(value, 1) and value <= MAX_RUNS,
     ),
     "train_size": ("between 0 and 1", lambda value: _is_share(value) and value < 1),
     "labelled_share": ("above 0 and at most 1", lambda value: value is None or _is_share(value)),

@@ -1,12 +1,7 @@
-"""Scores: the figures that methods reached on data sets, also as data frames.
-
-Records: what a comparison has made so far, and the figures in it.
-
-Results: the records of a comparison, and what they say.
-"""
+"""The results of a comparison: its records, the figures in them, tests and pictures."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -16,25 +11,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.comparison import _statistical_tests
+from semisift.comparison import _run, _statistical_tests
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._run import (
-    LONGEST_NAME,
-    MEASURED,
-    Record,
-    RunKey,
-    doubt,
-    is_slow,
-    key_of,
-    keys_of,
-    most_kept,
-)
+from semisift.comparison._run import MEASURED, Record, RunKey, doubt, is_slow, most_kept
 from semisift.comparison._store import Store
-from semisift.utils import _agreement
+from semisift.report import comparison  # it imports this module when it is first used
+from semisift.utils._agreement import kuncheva, nogueira, rank_overlap
 from semisift.utils._text import plural, printable_name, quote, shorten
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +43,7 @@ class Scores:
     def means(self) -> NDArray[np.float64]:
         """Mean over the runs that are there, of shape (n_datasets, n_methods)."""
         counts = np.isfinite(self.values).sum(axis=1)
-        sums = np.nansum(self.values, axis=1)
-        return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        return np.nansum(self.values, axis=1) / np.where(counts > 0, counts, np.nan)
 
     @property
     def errors(self) -> NDArray[np.float64]:
@@ -87,92 +73,17 @@ class Scores:
         )
 
 
-def long_frame(records: Iterable[Record], sizes: tuple[int, ...]) -> "polars.DataFrame":
-    """Return all figures: a row for each record, judge, metric and size.
-
-    Parameters
-    ----------
-    records : iterable of dict
-        A failed one has no figures and no rows.
-    sizes : tuple of int
-        Of the protocol.
-
-    Returns
-    -------
-    polars.DataFrame
-    """
-    import polars
-
-    schema = {
-        "dataset": polars.String,
-        "method": polars.String,
-        "level": polars.Float64,
-        "run": polars.Int64,
-        "judge": polars.String,
-        "metric": polars.String,
-        "size": polars.Int64,
-        "value": polars.Float64,
-        "seconds": polars.Float64,
-        "peak_mb": polars.Float64,
-    }
-    rows = [row for record in records for row in _rows(record, sizes)]
-    return polars.DataFrame(rows, schema=schema, orient="row")
-
-
-def _rows(record: Record, sizes: tuple[int, ...]) -> Iterator[tuple[Any, ...]]:
-    who = encodable(record["dataset"]), encodable(record["method"]), record["level"], record["run"]
-    cost = record["measured"]["seconds"], record["measured"]["peak_mb"]
-    for judge, metrics in record["curves"].items():
-        for metric, curve in metrics.items():
-            for size, value in zip(sizes, curve, strict=True):
-                yield *who, encodable(judge), metric, size, value, *cost
-
-
-def wide_frame(scores: Scores) -> "polars.DataFrame":
-    """Return the means: a row for each data set, a column for each method.
-
-    Parameters
-    ----------
-    scores : Scores
-
-    Returns
-    -------
-    polars.DataFrame
-        Without a value where there is no mean.
-    """
-    import polars
-
-    methods = [encodable(method) for method in scores.methods]
-    first = "dataset"
-    while first in methods:
-        first += "_"
-    names = polars.Series(first, [encodable(name) for name in scores.datasets], polars.String)
-    means = polars.DataFrame(dict(zip(methods, scores.means.T, strict=True)))
-    return means.fill_nan(None).insert_column(0, names)
-
-
-def encodable(name: str) -> str:
-    r"""Return a name that UTF-8 holds, as a data frame needs it.
-
-    Names of files may have halves of characters.
-
-    Examples
-    --------
-    >>> encodable("colon"), encodable("colon" + chr(0xD800))
-    ('colon', 'colon\\ud800')
-    """
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-# --- records --------------------------------------------------------------------------------------
-
+MAX_SHOWN = 20
 
 # What a run took, and which warnings were heard, are no numbers of the comparison.
 VOLATILE = ("measured", "warnings")
 
 
-class Records:
-    """The records of a comparison, and the figures in them.
+class ComparisonResults:
+    """The records of a comparison, what they say, and how they are shown.
+
+    Pictures are drawn on `ax`, or on a new figure of pyplot; ``**choice`` is the judge, the metric,
+    the level and the size, as for `scores`.
 
     Parameters
     ----------
@@ -195,15 +106,14 @@ class Records:
     def __init__(
         self, about: dict[str, Any], records: list[Record], folder: Path | None = None
     ) -> None:
-        self.about = about
-        self.folder = folder
+        self.about, self.folder = about, folder
         self.protocol = Protocol.from_dict(about["protocol"])
         self.datasets: list[str] = list(about["datasets"])
         self.methods: list[str] = list(about["methods"])
         sweep = about["sweep"]
         self.levels: list[float | None] = [None] if sweep is None else list(sweep["levels"])
-        self._keys = keys_of(about)
-        found = {key_of(record): record for record in records}
+        self._keys = _run.keys_of(about)
+        found = {_run.key_of(record): record for record in records}
         self._by_key = {key: found[key] for key in self._keys if key in found}
 
     @classmethod
@@ -211,19 +121,38 @@ class Records:
         """Read a store, of a comparison that is finished or not."""
         store = Store(Path(folder))
         about = store.about()
-        if about.get("kind") != cls.kind:
-            raise ValueError(
-                f"{folder} holds records of {about.get('kind', 'rankings')}, and those of "
-                f"{cls.kind or 'rankings'} were asked for."
-            )
+        found, wanted = about.get("kind") or "rankings", cls.kind or "rankings"
+        if found != wanted:
+            raise ValueError(f"{folder} holds records of {found}, not of {wanted}.")
         return cls(about, list(store.records()), store.folder)
+
+    def __repr__(self) -> str:
+        judge, metric = self.protocol.judges[0], self.protocol.metrics[0]
+        lines = [
+            f"Results: {plural(len(self.methods), 'method')} on "
+            f"{plural(len(self.datasets), 'data set')}, {plural(self.protocol.n_runs, 'run')} each",
+            f"Mean {metric} of the judge {printable_name(judge)}:",
+        ]
+        means = self.means()
+        names = [shorten(printable_name(name), _run.MAX_NAME) for name in self.methods]
+        width = max(map(len, names))
+        order = np.argsort([-mean for mean, _ in means.values()], kind="stable")  # NaN comes last
+        for j in order[:MAX_SHOWN]:
+            mean, n_sets = means[self.methods[j]]
+            on = "" if n_sets == len(self.datasets) else f" (on {n_sets} of {len(self.datasets)})"
+            lines.append(f"  {names[j]:<{width}}  {mean:.4f}{on}" if n_sets else f"  {names[j]}")
+        if len(order) > MAX_SHOWN:
+            lines.append(f"  ... and {len(order) - MAX_SHOWN} more")
+        lacking = {"missing": self.n_missing, "failed": len(self.failures)}
+        lines += [f"{plural(n, 'record')} {word}" for word, n in lacking.items() if n]
+        return "\n".join([*lines, *filter(None, [doubt(self.n_judging)])])
 
     @property
     def records(self) -> list[Record]:
         """The records, in the order of data sets, levels, runs and methods."""
         return list(self._by_key.values())
 
-    def same_numbers(self, other: "Records") -> bool:
+    def same_numbers(self, other: "ComparisonResults") -> bool:
         """Tell whether another comparison has the same records, whatever they took to make."""
         mine, others = (
             {key: record | dict.fromkeys(VOLATILE) for key, record in results._by_key.items()}
@@ -297,7 +226,7 @@ class Records:
                 return np.nan
             curve = zip(self.protocol.sizes, record["curves"][judge][metric], strict=True)
             wanted = [value for at, value in curve if size in (None, at)]
-            return mean_of([value for value in wanted if value is not None])
+            return _mean_of([value for value in wanted if value is not None])
 
         return self._each_record(figure, level)
 
@@ -340,51 +269,6 @@ class Records:
 
         return self._each_record(figure, self.levels[0])
 
-
-def one_of(name: str, value: str | None, known: Sequence[str]) -> str:
-    """Return a value that must be known, the first known one for None."""
-    if value is None:
-        return known[0]
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}: got {value!r}.")
-    return value
-
-
-def mean_of(values: list[float]) -> float:
-    """Return the mean; NaN of none."""
-    return float(np.mean(values)) if values else np.nan
-
-
-# --- results --------------------------------------------------------------------------------------
-
-
-MOST_SHOWN = 20
-
-
-class ComparisonResults(Records):
-    """The records of a comparison, and what they say; `Results` can show it, too."""
-
-    def __repr__(self) -> str:
-        judge, metric = self.protocol.judges[0], self.protocol.metrics[0]
-        lines = [
-            f"Results: {plural(len(self.methods), 'method')} on "
-            f"{plural(len(self.datasets), 'data set')}, {plural(self.protocol.n_runs, 'run')} each",
-            f"Mean {metric} of the judge {printable_name(judge)}:",
-        ]
-        means = self.means()
-        names = [shorten(printable_name(name), LONGEST_NAME) for name in self.methods]
-        width = max(map(len, names))
-        order = np.argsort([-mean for mean, _ in means.values()], kind="stable")  # NaN comes last
-        for j in order[:MOST_SHOWN]:
-            mean, n_sets = means[self.methods[j]]
-            on = "" if n_sets == len(self.datasets) else f" (on {n_sets} of {len(self.datasets)})"
-            lines.append(f"  {names[j]:<{width}}  {mean:.4f}{on}" if n_sets else f"  {names[j]}")
-        if len(order) > MOST_SHOWN:
-            lines.append(f"  ... and {len(order) - MOST_SHOWN} more")
-        gaps = {"missing": self.n_missing, "failed": len(self.failures)}
-        lines += [f"{plural(n, 'record')} {word}" for word, n in gaps.items() if n]
-        return "\n".join([*lines, *filter(None, [doubt(self.n_judging)])])
-
     def means(self, **choice: Any) -> dict[str, tuple[float, int]]:
         """Return the mean of each method over its data sets, and of how many; NaN of none."""
         table = self.scores(**choice).means
@@ -396,11 +280,37 @@ class ComparisonResults(Records):
 
     def to_polars(self) -> "polars.DataFrame":
         """Return all figures as a long table: a row for each record, judge, metric and size."""
-        return long_frame(self.records, self.protocol.sizes)
+        import polars
+
+        rows = [
+            (
+                *(_encodable(record["dataset"]), _encodable(record["method"])),
+                *(record["level"], record["run"], _encodable(judge), metric, size, value),
+                *(record["measured"]["seconds"], record["measured"]["peak_mb"]),
+            )
+            for record in self.records
+            for judge, metrics in record["curves"].items()
+            for metric, curve in metrics.items()
+            for size, value in zip(self.protocol.sizes, curve, strict=True)
+        ]
+        text, whole, number = polars.String, polars.Int64, polars.Float64
+        run: dict[str, Any] = {"dataset": text, "method": text, "level": number, "run": whole}
+        figure: dict[str, Any] = {"judge": text, "metric": text, "size": whole, "value": number}
+        cost = {"seconds": number, "peak_mb": number}
+        return polars.DataFrame(rows, run | figure | cost, orient="row")
 
     def table(self, **choice: Any) -> "polars.DataFrame":
         """Return the mean of each method on each data set; `choice` is as for `scores`."""
-        return wide_frame(self.scores(**choice))
+        import polars
+
+        scores = self.scores(**choice)
+        methods = [_encodable(method) for method in scores.methods]
+        first = "dataset"
+        while first in methods:
+            first += "_"
+        datasets = polars.Series(first, map(_encodable, scores.datasets), polars.String)
+        means = polars.DataFrame(dict(zip(methods, scores.means.T, strict=True)))
+        return means.fill_nan(None).insert_column(0, datasets)
 
     # --- statistics ---
 
@@ -516,7 +426,7 @@ class ComparisonResults(Records):
             for record in self.records
             if (record["dataset"], record["level"]) == (dataset, level)
         ]
-        return mean_of(shares)
+        return _mean_of(shares)
 
     # --- rankings ---
 
@@ -565,8 +475,7 @@ class ComparisonResults(Records):
         """
 
         def alike(dataset: str, method: str, n_features: int) -> float:
-            tops = list(self.tops(dataset, method, size, level).values())
-            return _agreement.nogueira(tops, n_features).value if len(tops) > 1 else np.nan
+            return nogueira([*self.tops(dataset, method, size, level).values()], n_features).value
 
         return self._each_cell(alike)
 
@@ -582,7 +491,7 @@ class ComparisonResults(Records):
         def alike(dataset: str, method: str, n_features: int) -> float:
             before, after = (self.tops(dataset, method, size, at) for at in (None, level))
             runs = sorted(before.keys() & after.keys())
-            return mean_of([_agreement.kuncheva(before[i], after[i], n_features) for i in runs])
+            return _mean_of([kuncheva(before[i], after[i], n_features) for i in runs])
 
         return self._each_cell(alike)
 
@@ -617,6 +526,116 @@ class ComparisonResults(Records):
         for i, j in combinations_with_replacement(range(len(tops)), 2):
             runs = sorted(tops[i].keys() & tops[j].keys())
             pairs = [(tops[i][run], tops[j][run]) for run in runs]
-            overlaps = [_agreement.rank_overlap(*pair, len(pair[0])) for pair in pairs]
-            found[i, j] = found[j, i] = mean_of(overlaps)
+            overlaps = [rank_overlap(*pair, len(pair[0])) for pair in pairs]
+            found[i, j] = found[j, i] = _mean_of(overlaps)
         return found
+
+    # --- pictures and pages ---
+
+    def plot_critical_difference(
+        self, ax: "Axes | None" = None, *, alpha: float = 0.05, **choice: Any
+    ) -> "Axes":
+        """Draw the mean ranks with the critical difference (Demsar 2006)."""
+        return comparison.plot_critical_difference(self, ax, alpha=alpha, **choice)
+
+    def plot_curves(
+        self,
+        dataset: str,
+        ax: "Axes | None" = None,
+        *,
+        methods: Sequence[str] | None = None,
+        bands: bool | None = None,
+        **choice: Any,
+    ) -> "Axes":
+        """Draw the figures of a data set against the number of features.
+
+        `bands` shades 95 % t intervals over runs; None does so for up to five methods.
+        """
+        return comparison.plot_curves(self, dataset, ax, methods=methods, bands=bands, **choice)
+
+    def plot_boxes(
+        self,
+        dataset: str,
+        ax: "Axes | None" = None,
+        *,
+        methods: Sequence[str] | None = None,
+        **choice: Any,
+    ) -> "Axes":
+        """Draw the spread of the figures of a data set over runs."""
+        return comparison.plot_boxes(self, dataset, ax, methods=methods, **choice)
+
+    def plot_stability(self, ax: "Axes | None" = None, **choice: Any) -> "Axes":
+        """Draw mean figures against the stability of the selection."""
+        return comparison.plot_stability(self, ax, **choice)
+
+    def plot_time(self, ax: "Axes | None" = None, **choice: Any) -> "Axes":
+        """Draw mean figures against the seconds of a ranking."""
+        return comparison.plot_time(self, ax, **choice)
+
+    def plot_similarity(self, ax: "Axes | None" = None, *, size: int | None = None) -> "Axes":
+        """Draw how alike the rankings of two methods are."""
+        return comparison.plot_similarity(self, ax, size=size)
+
+    def plot_sweep(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        measure: str = "figure",
+        dataset: str | None = None,
+        methods: Sequence[str] | None = None,
+        **choice: Any,
+    ) -> "Axes":
+        """Draw figures, stability or agreement from level to level of a sweep."""
+        return comparison.plot_sweep(
+            self, ax, measure=measure, dataset=dataset, methods=methods, **choice
+        )
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Write a report: one HTML file with tables, tests and pictures."""
+        return comparison.write_comparison(self, path, title=title)
+
+    def write_figures(self, folder: str | os.PathLike[str], form: str = "svg") -> list[Path]:
+        """Save every picture in a folder, as ``"svg"`` or ``"pdf"``."""
+        return comparison.write_figures(self, folder, form)
+
+    def write_summary(self, folder: str | os.PathLike[str]) -> Path:
+        """Write a short page in Markdown with its pictures into a folder."""
+        return comparison.write_summary(self, folder)
+
+    def to_markdown(self, **choice: Any) -> str:
+        """Return the main table in Markdown."""
+        return comparison.to_markdown(self, **choice)
+
+    def to_latex(self, **choice: Any) -> str:
+        """Return the main table in LaTeX."""
+        return comparison.to_latex(self, **choice)
+
+
+Records = ComparisonResults  # the report's name for it
+
+
+def one_of(name: str, value: str | None, known: Sequence[str]) -> str:
+    """Return a value that must be known, the first known one for None."""
+    if value is None:
+        return known[0]
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(known)}: got {value!r}.")
+    return value
+
+
+def _mean_of(values: list[float]) -> float:
+    """Return the mean; NaN of none."""
+    return float(np.mean(values)) if values else np.nan
+
+
+def _encodable(name: str) -> str:
+    r"""Return a name that UTF-8 holds, as a data frame needs it.
+
+    Names of files may have halves of characters.
+
+    Examples
+    --------
+    >>> _encodable("colon"), _encodable("colon" + chr(0xD800))
+    ('colon', 'colon\\ud800')
+    """
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,6 +1,6 @@
-"""One run of one entrant: split, rank, judge, and a record of all of it.
+"""One run of one method: split, rank, evaluate, and a record of all of it.
 
-No test row reaches an entrant: it is given the training rows alone, and those labels that the
+No test row reaches a method: it is given the training rows alone, and those labels that the
 protocol shows.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.comparison._datasets import ComparisonData
-from semisift.comparison._evaluators import judge
+from semisift.comparison._evaluators import evaluate
 from semisift.comparison._methods import ComparedMethod
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._splits import RowSplit, draw_split
@@ -34,16 +34,16 @@ from semisift.utils._text import join, plural, printable_name, shorten
 Record = dict[str, Any]
 
 # Best features that a record keeps at least, for stability and similarity at other sizes.
-FEWEST_KEPT = 50
+MIN_KEPT = 50
 
-LONGEST_ERROR = 2000
-LONGEST_NAME = 40
+MAX_ERROR = 2000
+MAX_NAME = 40
 
 # With fewer test rows one of them is more than ten points of accuracy: that judges nothing.
-FEWEST_JUDGING = 10
+MIN_TEST_ROWS = 10
 
 # With fewer, the standard error of an accuracy of 50 % in one run is more than nine points.
-FEW_JUDGING = 30
+SMALL_TEST_ROWS = 30
 
 # What differs from one machine and time to another.
 MEASURED = ("seconds", "judge_seconds", "peak_mb")
@@ -69,6 +69,11 @@ class RunKey:
     method: str
     run: int
     level: float | None = None
+
+    @property
+    def cell(self) -> tuple[str, str]:
+        """What is left out as a whole where one run is too slow."""
+        return self.dataset, self.method
 
 
 def key_of(record: Record) -> RunKey:
@@ -107,28 +112,28 @@ def keys_of(about: Mapping[str, Any]) -> list[RunKey]:
 
 def run_once(
     data: ComparisonData,
-    entrant: ComparedMethod,
+    method: ComparedMethod,
     protocol: Protocol,
     run: int,
     sweep: Sweep | None = None,
     level: float | None = None,
-    judges: Mapping[str, Any] | None = None,
+    evaluators: Mapping[str, Any] | None = None,
 ) -> Record:
-    """Let an entrant rank the features of one split, judge the ranking, and record it.
+    """Let a method rank the features of one split, evaluate the ranking, and record it.
 
-    An entrant that fails leaves a record that says so. In one process one run is made at a time.
+    A method that fails leaves a record that says so. In one process one run is made at a time.
 
     Parameters
     ----------
     data : ComparisonData
-    entrant : ComparedMethod
+    method : ComparedMethod
     protocol : Protocol
     run : int
-        Number of the split; every entrant has the same one.
+        Number of the split; every method has the same one.
     sweep : Sweep, optional
     level : float, optional
         Of the sweep.
-    judges : mapping of str to object, optional
+    evaluators : mapping of str to object, optional
         Those of the protocol, made where their classes can be found.
 
     Returns
@@ -139,17 +144,20 @@ def run_once(
     split = split_of(data, protocol, run, sweep, level)
     task = disturb(split, data.y, sweep, level, stream(protocol, run, SWEEP_STREAM))
     seed = int(stream(protocol, run, METHOD_STREAM).integers(2**31))
-    X, y = data.X[task.rows], data.y[task.rows] if entrant.sees_all_labels else task.y
-    key = RunKey(data.name, entrant.label, run, level)
-    record = new_record(key, data, split, y, seed, entrant.parameters)
+    X, y = data.X[task.rows], data.y[task.rows] if method.sees_all_labels else task.y
+    key = RunKey(data.name, method.label, run, level)
+    record = new_record(key, data, split, y, seed, method.parameters)
     measured = record["measured"]
     with recording(record):
         with measuring(measured, "seconds"), measuring_memory(measured):
-            order = entrant.order(X, y, seed, protocol.n_top)
+            order = method.order(X, y, seed, protocol.n_top)
         record["top"] = order[: most_kept(protocol)].tolist()
         with measuring(measured, "judge_seconds"):
-            whole = entrant.keeps_all_features
-            record["curves"] = judge(order, data.X, data.y, split, protocol, seed, whole, judges)
+            record["curves"] = evaluate(
+                *(order, data.X, data.y, split, protocol, seed),
+                all_features=method.keeps_all_features,
+                evaluators=evaluators,
+            )
     return record
 
 
@@ -190,8 +198,8 @@ def recording(record: Record) -> Iterator[None]:
             yield
         except (Exception, SystemExit) as error:  # some libraries call exit()
             message = "".join(traceback.format_exception_only(error)).strip()
-            record |= {"status": "failed", "error": message[:LONGEST_ERROR]}
-    record["warnings"] = sorted(message[:LONGEST_ERROR] for message in caught)
+            record |= {"status": "failed", "error": message[:MAX_ERROR]}
+    record["warnings"] = sorted(message[:MAX_ERROR] for message in caught)
     record["measured"]["finished"] = datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -248,7 +256,7 @@ def _hear(message: Warning | str, *args: Any, **kwargs: Any) -> None:
 
 def most_kept(protocol: Protocol) -> int:
     """Return how many of the best features a record keeps."""
-    return max(FEWEST_KEPT, protocol.n_top)
+    return max(MIN_KEPT, protocol.n_top)
 
 
 def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None = None) -> int:
@@ -266,11 +274,11 @@ def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None =
     levels = [None] if sweep is None else sweep.levels
     splits = (split_of(data, protocol, run, sweep, at) for at, run in product(levels, runs))
     n_judging = min(len(split.test) for split in splits)
-    if n_judging < FEWEST_JUDGING:
+    if n_judging < MIN_TEST_ROWS:
         n_known = int((data.y != UNLABELLED).sum())
         raise ValueError(
             f"data set {data.name!r}: {plural(n_judging, 'labelled row')} would judge the methods "
-            f"in a run, and a comparison takes at least {FEWEST_JUDGING}: of {len(data.y):,} rows "
+            f"in a run, and a comparison takes at least {MIN_TEST_ROWS}: of {len(data.y):,} rows "
             f"{n_known:,} are labelled. Label more rows, or let a smaller share of them train "
             "(train_size, or --train-size on the command line)."
         )
@@ -285,12 +293,10 @@ def doubt(n_judging: Mapping[str, int]) -> str:
     >>> doubt({"wine": 60, "colon": 20}).partition(":")[0], doubt({"wine": 60})
     ('Few labelled rows judge a run on colon (20)', '')
     """
-    few = {name: n for name, n in n_judging.items() if n < FEW_JUDGING}
+    few = {name: n for name, n in n_judging.items() if n < SMALL_TEST_ROWS}
     if not few:
         return ""
-    named = join(
-        [f"{shorten(printable_name(name), LONGEST_NAME)} ({n})" for name, n in few.items()]
-    )
+    named = join([f"{shorten(printable_name(name), MAX_NAME)} ({n})" for name, n in few.items()])
     error = 100 * math.sqrt(0.25 / min(few.values()))
     return (
         f"Few labelled rows judge a run on {named}: an accuracy has a standard error of up to "

@@ -180,10 +180,7 @@ def critical_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> flo
     1.833215
     """
     if n_methods < 2 or n_sets < 1:
-        raise ValueError(
-            "critical_difference needs at least 2 methods and 1 data set, "
-            f"received n_methods={n_methods}, n_sets={n_sets}."
-        )
+        raise ValueError(f"at least 2 methods and 1 data set, not {n_methods} and {n_sets}.")
     check_alpha(alpha)
     quantile = stats.studentized_range.isf(alpha, n_methods, np.inf) / math.sqrt(2)
     return float(quantile * _standard_error(n_methods, n_sets))
@@ -255,10 +252,7 @@ def finite(values: ArrayLike, name: str, axes: tuple[str, ...]) -> NDArray[np.fl
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != len(axes) or not array.size:
-        raise ValueError(
-            f"{name} must be an array with {len(axes)} axes ({', '.join(axes)}), none of them "
-            f"empty, received shape {array.shape}."
-        )
+        raise ValueError(f"{name} must have values by {', '.join(axes)}: got shape {array.shape}.")
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         place = ", ".join(f"{axis} {i}" for axis, i in zip(axes, bad[0], strict=True))
@@ -303,10 +297,7 @@ def check_alpha(alpha: float) -> None:
 def _ranks_of_several(scores: ArrayLike) -> NDArray[np.float64]:
     table = ranks(scores)
     if min(table.shape) < 2:
-        raise ValueError(
-            "scores must have at least 2 data sets (rows) and 2 methods (columns), "
-            f"received shape {table.shape}."
-        )
+        raise ValueError(f"scores must have at least 2 data sets and 2 methods: got {table.shape}.")
     return table
 
 
@@ -332,7 +323,7 @@ def _groups(
 
 
 # Up to so many differences the distribution of the signed ranks is counted out.
-MOST_COUNTED = 50
+MAX_EXACT = 50
 
 
 @dataclass(frozen=True)
@@ -390,7 +381,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Wilcoxon:
     ranked = stats.rankdata(numbers)
     w_plus = float(ranked[gains > 0].sum())
     w_minus = float(ranked[gains < 0].sum())
-    if n <= MOST_COUNTED:
+    if n <= MAX_EXACT:
         p = _counted_p(ranked, min(w_plus, w_minus))
     else:
         p = _normal_p(numbers, min(w_plus, w_minus))
@@ -421,9 +412,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """
     values = np.asarray(p_values, dtype=np.float64)
     if values.ndim != 1 or not np.all((values >= 0) & (values <= 1)):
-        raise ValueError(
-            f"p_values must be numbers from 0 to 1 in one axis, received {p_values!r}."
-        )
+        raise ValueError(f"p_values must be numbers from 0 to 1 in one axis: got {p_values!r}.")
     order = np.argsort(values)
     steps = values[order] * np.arange(len(values), 0, -1)
     adjusted = np.empty_like(values)
@@ -481,9 +470,7 @@ def differences(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], float]
     """
     first, second = finite(a, "a", ("pair",)), finite(b, "b", ("pair",))
     if len(first) != len(second):
-        raise ValueError(
-            f"a and b must be pairs, received {len(first)} values in a and {len(second)} in b."
-        )
+        raise ValueError(f"a and b must be pairs: got {len(first)} and {len(second)} values.")
     largest = max(np.abs(first).max(), np.abs(second).max())
     return first - second, float(EQUAL * largest)
 
@@ -662,10 +649,7 @@ def sign_test(counts: ArrayLike, alpha: float = 0.1) -> NDArray[np.bool_]:
     table = np.asarray(counts)
     is_count = table.dtype.kind in "iu" and table.ndim > 0 and table.shape[-1] == 3
     if not is_count or (table < 0).any():
-        raise ValueError(
-            "counts must be integers from 0 on (wins, ties, losses) along a last axis of length 3, "
-            f"received {table.dtype} values of shape {table.shape}."
-        )
+        raise ValueError("counts must be wins, ties and losses: three integers from 0 each.")
     wins, ties = table[..., 0], table[..., 1]
     sizes, place = np.unique(table.sum(axis=-1) - ties % 2, return_inverse=True)
     needed = np.array([critical_wins(int(n), alpha) for n in sizes], dtype=np.int64)
@@ -683,9 +667,7 @@ def _t_test(
         raise ValueError(f"A paired t-test needs at least 2 runs, received {n_runs}.")
     share = np.asarray(0.0 if test_share is None else test_share)
     if test_share is not None and not np.all((share > 0) & (share < math.inf)):
-        raise ValueError(
-            f"test_share must be a positive number (n_test / n_train), received {test_share!r}."
-        )
+        raise ValueError(f"test_share (n_test / n_train) must be above 0: got {test_share!r}.")
     mean = gains.mean(axis=-1)
     factor = 1 / n_runs + share
     error = np.sqrt(factor * gains.var(axis=-1, ddof=1))

@@ -1,34 +1,30 @@
-"""What the files of a store hold, in format 1: the one description by which they are checked.
-
-A store may come from elsewhere, and a file of it may be damaged in a way that is valid JSON. It is
-checked when it is read, so that whatever else reads records can rely on what stands here. What is
-not described here may be anything.
-
-The store: one file for each record, so that a comparison survives whatever stops it.
+"""The store: one file for each record, so that a comparison survives whatever stops it.
 
     DIR/comparison.json     what is compared and how
     DIR/records/*/*.json    one record for each data set, method, level and run
 
-`schema` tells what they hold.
-
 A record is written to a draft that takes its name when it is whole, so a reader never sees half of
 one, and two processes that make the same record write the same numbers.
+
+A store may come from elsewhere, and a file of it may be damaged in a way that is valid JSON. It is
+checked by store.toml when it is read, so that whatever else reads records can rely on that.
 """
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Iterator
+import math
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote as quote_url
 
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._run import MEASURED, Record, RunKey, key_of
+from semisift.comparison._run import Record, RunKey, key_of
 from semisift.comparison._sweeps import Sweep
-from semisift.utils._files import DRAFT, drafts, remove_left_overs, write_whole
+from semisift.utils._files import DRAFT, FileLock, drafts, remove_left_overs, write_whole
 from semisift.utils._metadata import plain
 from semisift.utils._text import printable_name, quote, shorten
 
@@ -48,44 +44,67 @@ MEASURES = {
 MOMENTS = {"begin": "at the beginning", "end": "at the end"}
 
 # Small files must not ask for much memory or time.
-DEEPEST = 50
-MOST_RECORDS = 1_000_000
-LARGEST = 1e300
+MAX_DEPTH = 50
+MAX_RECORDS = 1_000_000
+MAX_NUMBER = 1e300
 
-# What a value must be: a function that refuses it, naming where it stands; a list with the rule of
-# all items, and their number if it is fixed; or a mapping of names to rules.
-Rule = Callable[[Any, str], None] | list[Any] | dict[str, Any]
+# The parts of the files and their kinds; the file explains itself.
+SCHEMA: dict[str, Any] = tomllib.loads(
+    files("semisift.comparison").joinpath("store.toml").read_text(encoding="utf-8")
+)
+
+# kind -> what it is called, and the types and the least value that it allows
+KINDS: dict[str, tuple[str, tuple[type, ...], float]] = {
+    "text": ("a text", (str,), 0),
+    "flag": ("true or false", (bool,), 0),
+    "number": ("a number", (int, float), -math.inf),
+    "index": ("a whole number from 0", (int,), 0),
+    "count": ("a whole number from 1", (int,), 1),
+}
 
 
-# --- kinds of values ---
-
-
-class Maybe(str):
-    """The name of a part that may be absent."""
-
-
-def _check(value: Any, rule: Rule, where: str = "") -> None:
-    """Refuse a value that is not as it must be."""
-    if isinstance(rule, dict):
-        _check_parts(value, rule, where)
-    elif isinstance(rule, list):
-        each, length = (*rule, None)[:2]
+def _check(value: Any, kind: Any, where: str = "") -> None:
+    """Raise a ValueError that names the place where a value of JSON is not of a kind."""
+    if isinstance(kind, dict):
+        _check_parts(value, kind, where)
+    elif isinstance(kind, list):  # the kind of all items, and their number if it is fixed
+        each, length = (*kind, None)[:2]
         if not isinstance(value, list) or length not in (None, len(value)):
             raise _must(where, "a list" if length is None else f"a list of {length}", value)
         for place, item in enumerate(value):
             _check(item, each, f"{where}[{place}]")
-    else:
-        rule(value, where)
+    elif kind == "option":
+        if isinstance(value, dict | list):
+            _check(value, ["text"], where)
+    elif kind.endswith("?"):
+        if value is not None:
+            _check(value, kind[:-1], where)
+    elif kind in KINDS:
+        words, types, least = KINDS[kind]
+        if type(value) not in types or (types == (int,) and not least <= value < 2**63):
+            raise _must(where, words, value)
+    elif kind != "anything" and value not in kind.split("|"):
+        raise _must(where, f"one of {', '.join(map(repr, kind.split('|')))}", value)
 
 
-def _check_parts(value: Any, rules: dict[str, Rule], where: str) -> None:
+def _check_parts(value: Any, parts: dict[str, Any], where: str) -> None:
+    _check_each(value, [name for name in parts if name[-1] not in "?*"], "anything", where)
+    for part, kind in parts.items():
+        name = part.rstrip("?")
+        for own in value if name == "*" else {name} & value.keys():
+            # two question marks: the part may be absent, or null
+            if value[own] is not None or not part.endswith("??"):
+                _check(value[own], kind, f"{where}.{printable_name(own)}" if where else own)
+
+
+def _check_each(value: Any, names: Iterable[str], kind: Any, where: str) -> None:
+    """Check that a mapping has all of some parts, and that these are of a kind."""
     if not isinstance(value, dict):
         raise _must(where or "its content", "a mapping", value)
-    if missing := sorted({name for name in rules if not isinstance(name, Maybe)} - value.keys()):
+    if missing := sorted(set(names) - value.keys()):
         raise ValueError(f"there is no {', '.join(missing)}{f' in {where}' if where else ''}")
-    for name, rule in rules.items():
-        if name in value:
-            _check(value[name], rule, f"{where}.{name}" if where else name)
+    for name in names:
+        _check(value[name], kind, f"{where}.{printable_name(name)}")
 
 
 def _must(where: str, what: str, value: Any) -> ValueError:
@@ -96,223 +115,75 @@ def _must(where: str, what: str, value: Any) -> ValueError:
     return ValueError(f"{where} must be {what}: got {shown}")
 
 
-def _is(what: str, holds: Callable[[Any], bool]) -> Rule:
-    def rule(value: Any, where: str) -> None:
-        if not holds(value):
-            raise _must(where, what, value)
-
-    return rule
-
-
-def _whole(least: int) -> Rule:
-    what = f"a whole number from {least}"
-    return _is(what, lambda value: type(value) is int and least <= value < 2**63)
-
-
-def _one_of(*values: Any) -> Rule:
-    return _is(f"one of {', '.join(map(repr, values))}", lambda value: value in values)
-
-
-def _or_null(rule: Rule) -> Rule:
-    return lambda value, where: None if value is None else _check(value, rule, where)
-
-
-def _mapping_of(rule: Rule, least: int = 0) -> Rule:
-    def check(value: Any, where: str) -> None:
-        if not isinstance(value, dict) or len(value) < least:
-            raise _must(where, "a mapping" if not least else "a mapping that is not empty", value)
-        for name, item in value.items():
-            _check(item, rule, f"{where}.{printable_name(name)}" if where else name)
-
-    return check
-
-
-def _option(value: Any, where: str) -> None:
-    if isinstance(value, list):
-        _check(value, [TEXT], where)
-    elif isinstance(value, dict):
-        raise _must(where, "a value or a list of texts", value)
-
-
-ANYTHING: Rule = lambda value, where: None  # noqa: E731
-TEXT = _is("a text", lambda value: isinstance(value, str))
-FLAG = _is("true or false", lambda value: isinstance(value, bool))
-NUMBER = _is("a number", lambda value: type(value) in (int, float))
-INDEX, COUNT = _whole(0), _whole(1)
-NUMBER_OR_NULL, TEXT_OR_NULL, COUNT_OR_NULL = map(_or_null, (NUMBER, TEXT, COUNT))
-ANY_MAPPING = _mapping_of(ANYTHING)
-MOMENT = [NUMBER_OR_NULL, len(MOMENTS)]
-
-
-# --- comparison.json ---
-
-COUNTED = ("labels_per_class", "n_labelled", "n_unlabelled", "n_test")
-
-PROTOCOL: Rule = {
-    **{field.name: ANYTHING for field in fields(Protocol)},
-    "name": TEXT,
-    "n_runs": COUNT,
-    "train_size": NUMBER,
-    "sizes": [COUNT],
-    "judges": [TEXT],
-    "metrics": [TEXT],
-    "seed": INDEX,
-    "scaling": TEXT_OR_NULL,
-    "labelled_share": NUMBER_OR_NULL,
-    **dict.fromkeys(COUNTED, COUNT_OR_NULL),
-}
-
-DATASET: Rule = {
-    "n_features": COUNT,
-    Maybe("n_rows"): COUNT,
-    Maybe("n_classes"): COUNT,
-    Maybe("sparse"): FLAG,
-    Maybe("checksum"): TEXT,
-    Maybe("overrides"): _mapping_of(NUMBER_OR_NULL),
-}
-
-COMMITTEE: Rule = {
-    "varied": _one_of("members", "partition"),
-    "levels": [INDEX],
-    "parameters": ANY_MAPPING,
-}
-
-NOTES: Rule = {
-    Maybe("command"): TEXT_OR_NULL,
-    Maybe("target"): TEXT_OR_NULL,
-    Maybe("options"): _mapping_of(_option),
-    Maybe("files"): _mapping_of(TEXT),
-    Maybe("published"): _or_null(
-        {Maybe("source"): TEXT_OR_NULL, Maybe("sentences"): _or_null([TEXT])}
-    ),
-    Maybe("missing"): _or_null(_mapping_of([TEXT])),
-    Maybe("moments"): _mapping_of(_mapping_of(MOMENT)),
-}
-
-ABOUT: Rule = {
-    Maybe("kind"): _one_of(None, COMMITTEES),
-    "protocol": PROTOCOL,
-    "sweep": _or_null({"kind": TEXT, "levels": [NUMBER]}),
-    "datasets": _mapping_of(DATASET, least=1),
-    "methods": _mapping_of(ANY_MAPPING, least=1),
-    Maybe("max_seconds"): NUMBER_OR_NULL,
-    Maybe("versions"): _mapping_of(TEXT),
-    "notes": NOTES,
-}
-
-
 def check_about(about: Any) -> None:
-    """Refuse what does not describe a comparison.
-
-    Parameters
-    ----------
-    about : object
-        Content of comparison.json.
-
-    Raises
-    ------
-    ValueError
-        Saying which part must be what.
-    """
+    """Raise a ValueError where the content of comparison.json does not describe a comparison."""
     _check_nesting(about)
-    _check(about, ABOUT)
-    is_of_committees = about.get("kind") == COMMITTEES
+    _check(about, SCHEMA["about"])
+    if about["sweep"] is not None:
+        _check(about["sweep"], SCHEMA["sweep"], "sweep")
+    for part in ("datasets", "methods"):
+        if not about[part]:
+            raise ValueError(f"{part} must be a mapping that is not empty")
     sweep, n_series = about["sweep"], len(about["methods"])
     try:
         protocol = Protocol.from_dict(about["protocol"])
         if sweep is not None:
             n_series *= len(Sweep(sweep["kind"], tuple(sweep["levels"])).levels)
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(f"protocol or sweep: {str(error).rstrip('.')}") from error
-    if is_of_committees:
-        _check(sweep, _one_of(None), "sweep")
-        _check(about["methods"], _mapping_of(COMMITTEE), "methods")
+    if about.get("kind") == COMMITTEES:
+        if sweep is not None:
+            raise _must("sweep", "null", sweep)
+        _check(about["methods"], SCHEMA["committees"], "methods")
         n_series = sum(len(method["levels"]) for method in about["methods"].values())
         for name, dataset in about["datasets"].items():
             share = dataset.get("overrides", {}).get("labelled_share", protocol.labelled_share)
-            _check(share, NUMBER, f"labelled_share of {printable_name(name)}")
-    if (n_records := len(about["datasets"]) * n_series * protocol.n_runs) > MOST_RECORDS:
-        raise ValueError(f"there may be {MOST_RECORDS:,} records at most: got {n_records:,}")
-
-
-# --- records ---
-
-RECORD: Rule = {
-    "dataset": TEXT,
-    "method": TEXT,
-    "run": INDEX,
-    "level": NUMBER_OR_NULL,
-    "status": _one_of("done", "failed"),
-    "error": TEXT_OR_NULL,
-    "warnings": [TEXT],
-    "parameters": ANY_MAPPING,
-    **dict.fromkeys(("random_state", "n_labelled", "split"), INDEX),
-    **dict.fromkeys(("n_features", "n_train", "n_given", "n_test"), COUNT),
-    "top": [INDEX],
-    "curves": ANY_MAPPING,
-    "versions": _mapping_of(TEXT),
-    "measured": {**dict.fromkeys(MEASURED, NUMBER_OR_NULL), Maybe("finished"): TEXT},
-}
+            _check(share, "number", f"labelled_share of {printable_name(name)}")
+    if (n_records := len(about["datasets"]) * n_series * protocol.n_runs) > MAX_RECORDS:
+        raise ValueError(f"there may be {MAX_RECORDS:,} records at most: got {n_records:,}")
 
 
 def check_record(record: Any, about: dict[str, Any]) -> None:
-    """Refuse what is no record of a comparison.
-
-    Parameters
-    ----------
-    record : object
-        Content of its file.
-    about : dict
-        What is compared, checked.
-
-    Raises
-    ------
-    ValueError
-        Saying which part must be what.
-    """
+    """Raise a ValueError where the content of a file is no record of a comparison."""
     _check_nesting(record)
-    _check(record, RECORD)
-    if record["status"] == "failed":
-        _check(record["error"], TEXT, "error")
-    if record["status"] == "done" or record["curves"]:
-        _check(record["curves"], _curves_of(about), "curves")
-    _check_top(record, about)
-
-
-def _curves_of(about: dict[str, Any]) -> Rule:
-    if about.get("kind") == COMMITTEES:
-        return dict.fromkeys(MEASURES, MOMENT)
-    protocol = about["protocol"]
-    curve = [NUMBER_OR_NULL, len(protocol["sizes"])]
-    return dict.fromkeys(protocol["judges"], dict.fromkeys(protocol["metrics"], curve))
-
-
-def _check_top(record: Record, about: dict[str, Any]) -> None:
+    _check(record, SCHEMA["record"])
+    is_done, protocol = record["status"] == "done", about["protocol"]
+    if not is_done:
+        _check(record["error"], "text", "error")
+    if is_done or record["curves"]:
+        curves, curve = record["curves"], ["number?", len(protocol["sizes"])]
+        if about.get("kind") == COMMITTEES:
+            _check_each(curves, MEASURES, ["number?", len(MOMENTS)], "curves")
+        else:
+            _check_each(curves, protocol["judges"], {}, "curves")
+            for name in protocol["judges"]:
+                where = f"curves.{printable_name(name)}"
+                _check_each(curves[name], protocol["metrics"], curve, where)
     n_features, top = record["n_features"], record["top"]
     known = about["datasets"].get(record["dataset"], record)["n_features"]
-    _check(n_features, _one_of(known), "n_features")
+    if n_features != known:
+        raise _must("n_features", str(known), n_features)
     if len(set(top)) < len(top) or max(top, default=0) >= n_features:
         raise ValueError(f"top must be different numbers below {n_features}")
-    if record["status"] == "done" and about.get("kind") is None:
-        least = min(n_features, max(about["protocol"]["sizes"]))
-        if len(top) < least:
-            raise ValueError(f"top must be {least} numbers at least: got {len(top)}")
+    least = min(n_features, max(protocol["sizes"]))
+    if is_done and about.get("kind") is None and len(top) < least:
+        raise ValueError(f"top must be {least} numbers at least: got {len(top)}")
 
 
 def _check_nesting(content: Any) -> None:
     """Refuse what is nested too deeply or too large to reckon with, without recursion."""
     layer = [content]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         below: list[Any] = []
         for value in layer:
             if isinstance(value, dict | list):
                 below += value.values() if isinstance(value, dict) else value
-            elif type(value) in (int, float) and not -LARGEST <= value <= LARGEST:
+            elif type(value) in (int, float) and not -MAX_NUMBER <= value <= MAX_NUMBER:
                 raise ValueError("a number in it is too large or no number")
         if not below:
             return
         layer = below
-    raise ValueError(f"it is nested more than {DEEPEST} deep")
+    raise ValueError(f"it is nested more than {MAX_DEPTH} deep")
 
 
 # --- store ----------------------------------------------------------------------------------------
@@ -343,19 +214,17 @@ class Store:
 
     def check(self, resume: bool) -> None:
         """Refuse a folder that cannot hold a new comparison, or a resumed one."""
-        if self.exists and not resume:
-            raise ValueError(
-                f"{self.folder} holds a comparison already. Resume it (resume=True, or --resume on "
-                "the command line), or name another folder."
-            )
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(f"{self.folder} is a file. A comparison needs a folder of its own.")
         # a process that was killed may have left a hidden draft of the first file
-        found = self.folder.iterdir() if self.folder.is_dir() and not self.exists else ()
-        if any(not path.name.startswith(".") for path in found):
-            raise ValueError(
-                f"{self.folder} is not empty and holds no comparison. Name a new folder."
-            )
+        found = self.folder.iterdir() if self.folder.is_dir() else ()
+        if self.exists and not resume:
+            problem = "holds a comparison already. Resume it (resume=True, or --resume)"
+        elif self.folder.exists() and not self.folder.is_dir():
+            problem = "is a file. Remove it"
+        elif not self.exists and any(not path.name.startswith(".") for path in found):
+            problem = "is not empty and holds no comparison. Empty it"
+        else:
+            return
+        raise ValueError(f"{self.folder} {problem}, or name another folder.")
 
     def begin(self, about: dict[str, Any]) -> None:
         """Write what is compared and how."""
@@ -363,7 +232,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         remove_left_overs(self.folder.glob(f"records/*/*/.*{DRAFT}"))
         with drafts([self.folder / ABOUT_RUNS]) as (draft,):
-            draft.write_text(_to_json({"format": FORMAT, **about}, indent=1), encoding="utf-8")
+            draft.write_text(_to_json(about, indent=1), encoding="utf-8")
 
     def about(self) -> dict[str, Any]:
         """Read what is compared and how, or say why it cannot be read."""
@@ -378,17 +247,18 @@ class Store:
 
         The system gives the claim back when the process ends, however it ends.
         """
-        # a link of that name leads out of the store, to a file that is not ours to touch
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(os.open(self.folder / ".lock", flags, 0o666), "w") as lock:
-            try:
-                import fcntl
-
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                alone = True
-            except (ImportError, OSError) as error:
-                alone = isinstance(error, ImportError)  # Windows
+        lock = FileLock(self.folder / ".lock")
+        try:
+            lock.acquire()
+            alone = True
+        except OSError:
+            if lock.path.is_symlink():  # it leads out of the store, to a file that is not ours
+                raise
+            alone = False
+        try:
             yield alone
+        finally:
+            lock.release()
 
     def path(self, key: RunKey) -> Path:
         """Return the file of a record."""
@@ -404,7 +274,7 @@ class Store:
         """Write a record, whole or not at all."""
         path = self.path(key_of(record))
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, _to_json({"format": FORMAT, **record}))
+        write_whole(path, _to_json(record))
 
     def read(self, key: RunKey) -> Record:
         """Read a record."""
@@ -425,29 +295,21 @@ class Store:
         return _read(path, check, MAKE_AGAIN)
 
 
-def check_format(content: Any, path: Path) -> None:
-    """Refuse files of another version of the store, and what is no file of a store."""
-    found = content.get("format") if isinstance(content, dict) else None
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise ValueError(f"{path} is not a file of a comparison: it names no format.")
-    if found == FORMAT:
-        return
-    age = "a newer" if found > FORMAT else "an older"
-    cure = "Update semisift" if found > FORMAT else "Read it with that version"
-    raise ValueError(
-        f"{path} was written by {age} version of semisift, in format {found}; this one reads "
-        f"format {FORMAT}. {cure}, or make the comparison anew in another folder."
-    )
-
-
 def _read(path: Path, check: Callable[[Any], None], cure: str) -> dict[str, Any]:
     with damage_named(path, cure):
         try:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except RecursionError as error:
             raise ValueError("it is nested too deeply") from error
-    check_format(content, path)
-    del content["format"]
+    found = content.pop("format", None) if isinstance(content, dict) else None
+    if type(found) is not int:
+        raise ValueError(f"{path} is not a file of a comparison: it names no format.")
+    if found != FORMAT:
+        age = "a newer" if found > FORMAT else "an older"
+        raise ValueError(
+            f"{path} was written by {age} version of semisift, in format {found}; this one reads "
+            f"format {FORMAT}. Read it with that version, or make the comparison anew elsewhere."
+        )
     with damage_named(path, cure):
         check(content)
     return content
@@ -462,8 +324,8 @@ def damage_named(path: Path, cure: str = RESTORE) -> Iterator[None]:
         raise ValueError(f"{path} is damaged: {error}. {cure}.") from error
 
 
-def _to_json(content: Any, indent: int | None = None) -> str:
-    return json.dumps(plain(content), allow_nan=False, indent=indent)
+def _to_json(content: dict[str, Any], indent: int | None = None) -> str:
+    return json.dumps(plain({"format": FORMAT, **content}), allow_nan=False, indent=indent)
 
 
 def _safe(name: str) -> str:

@@ -11,6 +11,7 @@ from semisift.base._training_data import TrainingData
 from semisift.committee._blocks import Importance, MemberBlock
 from semisift.committee._bootstrap import Int32s, Masks
 from semisift.committee._estimators import allow_nan
+from semisift.ensemble._random_subspaces import draw_subspaces
 from semisift.parallel import Committee, committee_size, features_to_draw
 from semisift.utils._sklearn_compat import (
     JOBS,
@@ -20,7 +21,6 @@ from semisift.utils._sklearn_compat import (
     StrOptions,
     at_least,
 )
-from semisift.utils._subspaces import draw_subspaces
 from semisift.utils._typing import Floats
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {

@@ -320,7 +320,9 @@ class Consensus(WeightedRanker):
         return np.vstack(found) if found else None
 
     def _labeller(self) -> Any:
-        parts = (ranker._labeller() for _, ranker in self._new_rankers())
+        if self.rankers is None:  # no need to build them: the first labels all rows
+            return TransductiveScore
+        parts = (ranker._labeller() for _, ranker in self.rankers)
         return next((part for part in parts if part is not None), None)
 
     def _lighter(self, n_features: int) -> "Consensus":

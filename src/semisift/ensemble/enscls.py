@@ -16,20 +16,13 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from semisift import _kernels
-from semisift.base._constraints import (
-    list_constraints,
-    refuse_vanished,
-    scaled,
-    warn_of_no_cannot_link,
-    weight_options,
-)
 from semisift.base._ranker import PairRanker
 from semisift.base._training_data import TrainingData
 from semisift.committee._bootstrap import Bootstrap, Int32s
 from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin
-from semisift.parallel import features_to_draw, one_blas_thread
-from semisift.utils._columns import MOST_SQUARED, dense_columns
-from semisift.utils._constrained_laplacian import (
+from semisift.ensemble._random_subspaces import KINDS
+from semisift.ensemble._som import FEWEST_ROWS, batch_som
+from semisift.filters._constrained_laplacian import (
     N_CANNOT_LINKS,
     Constraints,
     Parts,
@@ -37,10 +30,17 @@ from semisift.utils._constrained_laplacian import (
     combine,
     member_parts,
 )
+from semisift.filters._constraints import (
+    list_constraints,
+    refuse_vanished,
+    scaled,
+    warn_of_no_cannot_link,
+    weight_options,
+)
+from semisift.parallel import features_to_draw, one_blas_thread
+from semisift.utils._columns import MOST_SQUARED, dense_columns
 from semisift.utils._random import Purpose, stream_words
-from semisift.utils._self_organizing_map import FEWEST_ROWS, batch_som
 from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
-from semisift.utils._subspaces import KINDS
 from semisift.utils._typing import Bools, Floats
 
 # Members whose weights are looked at one by one, to tell whether the heat fits the data.
@@ -317,7 +317,7 @@ class MemberScores(NamedTuple):
     scores : float array of shape (n_members, m)
         Low is good; NaN where a feature is constant.
     totals : float array of shape (n_members, 5)
-        As in `semisift.utils._constrained_laplacian.Parts`.
+        As in `semisift.filters._constrained_laplacian.Parts`.
     """
 
     features: Int32s
@@ -360,6 +360,10 @@ def run_kernel(
     X: Any, unit: Floats, sample: SubspaceSample, context: SubspaceContext
 ) -> tuple[Floats, Floats]:
     """Return the sums and totals of some members."""
+    if not _kernels.are_compiled():
+        members = range(len(sample.features))
+        done = [_parts_of(sample.alone(i), X, unit, context) for i in members]
+        return np.array([parts.sums for parts in done]), np.array([parts.totals for parts in done])
     rows, must_link, cannot_link, _ = context.constraints
     return _kernels.neighbours.cls_parts(
         _kernels.columns.Columns(X),
@@ -394,16 +398,21 @@ def weigh_members(n_members: int, context: SubspaceContext) -> list[Parts]:
     sample, found = draw_samples((0, n_members), context), []
     for i in range(n_members):
         alone, own = listed_member(i, sample, context)
-        features = alone.features[0]
+        X, unit = own.X, own.unit
         if own.maps_rows:
             with one_blas_thread():
                 X, unit, alone, own = _mapped(alone, own)
-        else:
-            X, unit = dense_columns(own.X, features), own.unit[features]
-        pair_counts = alone.pair_counts[0] if len(alone.pair_counts) else None
-        drawn = own.constraints, alone.copies[0], pair_counts
-        found.append(member_parts(X, alone.unlabelled[0], *drawn, own.options, unit))
+        found.append(_parts_of(alone, X, unit, own))
     return found
+
+
+def _parts_of(alone: SubspaceSample, X: Any, unit: Floats, context: SubspaceContext) -> Parts:
+    """Return the parts of the score of one member."""
+    features = alone.features[0]
+    pair_counts = alone.pair_counts[0] if len(alone.pair_counts) else None
+    drawn = context.constraints, alone.copies[0], pair_counts
+    X, unit = dense_columns(X, features), unit[features]
+    return member_parts(X, alone.unlabelled[0], *drawn, context.options, unit)
 
 
 # --- ranker ---------------------------------------------------------------------------------------

@@ -37,13 +37,14 @@ all rows, trees that grow on, and a weight chosen by cross-validation.
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift import _kernels
+from semisift._kernels.fallback.pct import gini
 from semisift.base._pairs import units
 from semisift.base._ranker import FeatureRanker
 from semisift.base._training_data import TrainingData
@@ -51,12 +52,11 @@ from semisift.committee._bootstrap import Bootstrap, Int32s, by_appearance
 from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin
 from semisift.exceptions import FallbackWarning
 from semisift.parallel import Committee, features_to_draw
-from semisift.utils import _pct
 from semisift.utils._columns import column_moments
 from semisift.utils._labels import Labels
 from semisift.utils._random import Purpose, draw_distinct, stream_words
 from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, StrOptions, at_least
-from semisift.utils._typing import Floats
+from semisift.utils._typing import Floats, Ints
 from semisift.utils._warnings import warn
 
 # Separates the draw of the folds from the draws that trees make with the same seed.
@@ -70,6 +70,30 @@ TRIED_TREES = 50
 VOTE = 1 << 16
 # Measured best of 0.8, 0.95, 0.99 and 1 over five sets with three labels a class.
 LABEL_WEIGHT = 0.95
+
+
+class Tree(NamedTuple):
+    """One tree; node 0 is the root, and the right child follows the left one.
+
+    Attributes
+    ----------
+    feature, left, depth : int32 arrays of shape (n_nodes,)
+        The column that a node tests and its left child, -1 at leaves.
+    threshold, gain : float arrays of shape (n_nodes,)
+        Rows with a value of at most `threshold` go left.
+    size : int64 array of shape (n_nodes,)
+        Rows of each node.
+    counts : int64 array of shape (n_nodes, n_classes)
+        Labelled rows of each class.
+    """
+
+    feature: Ints
+    left: Ints
+    depth: Ints
+    threshold: Floats
+    gain: Floats
+    size: Ints
+    counts: Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -162,7 +186,7 @@ class PCTContext:
         part /= self.spread[which]
         return part
 
-    def grow(self, member: int, bag: Int32s) -> _pct.Tree:
+    def grow(self, member: int, bag: Int32s) -> Tree:
         """Grow the tree of a member on a bag."""
         rows = np.flatnonzero(bag).astype(np.int32)
         of_labels, of_rows = self.terms()
@@ -174,11 +198,11 @@ class PCTContext:
         gain = of_labels, of_rows, self.by_labelled
         how: Any = self.labels.n_classes, *limits, *gain, self.seed, member
         data = self.usable, rows, bag[rows], self.labels.codes, coordinates
-        return _pct.Tree(*_kernels.pct.grow_tree(self.columns, *data, *how))
+        return Tree(*_kernels.pct.grow_tree(self.columns, *data, *how))
 
     def terms(self) -> tuple[float, float]:
         """Return what the two terms of the gain are multiplied by, that of labels and of rows."""
-        root = float(_pct.gini(self.labels.counts)) if self.label_weight > 0 else 1.0
+        root = float(gini(self.labels.counts)) if self.label_weight > 0 else 1.0
         of_labels = self.label_weight / root if root > 0 else 0.0
         return of_labels, (1.0 - self.label_weight) / max(1, self.n_measured)
 
@@ -206,7 +230,7 @@ def measure(
 
 
 def permutation_importance(
-    tree: _pct.Tree, context: PCTContext, member: int, bag: Int32s
+    tree: Tree, context: PCTContext, member: int, bag: Int32s
 ) -> tuple[NDArray[np.int64], Floats]:
     """Return how the error of one tree grows when a column is permuted over its out-of-bag rows.
 
@@ -218,7 +242,7 @@ def permutation_importance(
     if not len(rows):
         return np.empty(0, dtype=np.int64), np.empty(0)
     answers = np.argmax(tree.counts, axis=1)
-    wrong = int(np.count_nonzero(answers[_pct.path_ends(tree, X)] != truth))
+    wrong = int(np.count_nonzero(answers[path_ends(tree, X)] != truth))
     columns = np.unique(tree.feature[tree.feature >= 0]).astype(np.int64)
     X = X.toarray() if issparse(X) else np.array(X)
     worths = np.zeros(len(columns))
@@ -227,7 +251,7 @@ def permutation_importance(
         counters = column * len(rows) + np.arange(len(rows))
         words = stream_words(context.seed, member, Purpose.PERMUTATION, counters)
         X[:, column] = kept[np.argsort(words)]
-        permuted = np.count_nonzero(answers[_pct.path_ends(tree, X)] != truth)
+        permuted = np.count_nonzero(answers[path_ends(tree, X)] != truth)
         worths[i] = (permuted - wrong) / max(wrong, 1)
         X[:, column] = kept
     return columns, worths
@@ -259,7 +283,7 @@ def votes(
         tried = replace(inside, label_weight=weight)
         for member in range(*members):
             tree = tried.grow(member, tried.bag(member))
-            counts = tree.counts[_pct.path_ends(tree, X)]
+            counts = tree.counts[path_ends(tree, X)]
             total[place] += counts * VOTE // np.maximum(counts.sum(axis=1), 1)[:, None]
     return total
 
@@ -303,6 +327,35 @@ def choose_weight(
         answers = np.argmax(of_fold, axis=2)
         n_right += np.count_nonzero(answers == problem.labels.codes[held], axis=1)
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]
+
+
+def path_ends(tree: Tree, X: Any) -> Ints:
+    """Return for each row the last node on its way that has labelled rows.
+
+    Parameters
+    ----------
+    tree : Tree
+    X : array or csc_array of shape (n, p)
+        Few rows.
+
+    Returns
+    -------
+    int array of shape (n,)
+    """
+    at = np.zeros(X.shape[0], dtype=np.int64)
+    known = at.copy()
+    has_labels = tree.counts.sum(axis=1) > 0
+    moving = np.flatnonzero(tree.feature[at] >= 0)
+    while len(moving):
+        node = at[moving]
+        values = X[moving, tree.feature[node]]
+        values = values.toarray().ravel() if issparse(values) else np.asarray(values).ravel()
+        goes_left = values <= tree.threshold[node]
+        at[moving] = tree.left[node] + ~goes_left
+        reached = moving[has_labels[at[moving]]]
+        known[reached] = at[reached]
+        moving = moving[tree.feature[at[moving]] >= 0]
+    return known
 
 
 # --- ranker ---------------------------------------------------------------------------------------

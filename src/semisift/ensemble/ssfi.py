@@ -28,11 +28,11 @@ from semisift.ensemble._importance import (
     measure,
     sum_draws,
 )
+from semisift.ensemble._random_subspaces import KINDS
 from semisift.parallel import Committee, features_to_draw
 from semisift.utils._labels import class_prior
 from semisift.utils._random import row_mask
 from semisift.utils._sklearn_compat import HasMethods, Interval, StrOptions, at_least
-from semisift.utils._subspaces import KINDS
 from semisift.utils._typing import Floats
 
 

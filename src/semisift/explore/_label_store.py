@@ -53,8 +53,6 @@ REMARK = "# answers: "
 # at the ends.
 LOST = re.compile("[\n\r\0\x1f]|^[\\s\ufeff]|\\s\\Z")
 
-MEND = "Mend the line, or move the file away."
-
 
 class LabelsChangedError(ValueError):
     """The file was changed by something else since it was read."""
@@ -105,17 +103,15 @@ class LabelsFile:
         """Keep others from writing until the block is left."""
         try:
             self._lock.acquire()
-        except BlockingIOError as error:
-            who = f"process {error.args[1]}" if error.args[1] else "another process"
-            raise TableError(
-                f"{self.path} is being written by {who}, which explores the same table. End it "
-                "first, or write to another file with --answers."
-            ) from error
         except OSError as error:
-            raise TableError(
-                f"{self.path} cannot be written: {error.strerror or error}. Write to another file "
-                "with --answers."
-            ) from error
+            problem = f"cannot be written: {error.strerror or error}. Write"
+            if isinstance(error, BlockingIOError):
+                who = f"process {error.args[1]}" if error.args[1] else "another process"
+                problem = (
+                    f"is being written by {who}, which explores the same table. End it first, "
+                )
+                problem += "or write"
+            raise TableError(f"{self.path} {problem} to another file with --answers.") from error
         try:
             remove_drafts(self.path.parent)
             yield self
@@ -208,9 +204,8 @@ class LabelsFile:
             return content.decode("utf-8-sig")  # as editors of Windows save it
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            raise TableError(
-                f"{self.path}, line {line}: is not UTF-8. Save the file as UTF-8, or move it away."
-            ) from error
+            problem = "is not UTF-8. Save the file as UTF-8, or move it away."
+            raise TableError(f"{self.path}, line {line}: {problem}") from error
 
     def _labels(self, text: str, n_before: int) -> tuple[dict[int, str], dict[int, int]]:
         """Return the labels of the rows, and the lines that they are in."""
@@ -220,7 +215,7 @@ class LabelsFile:
             read = [(record, reader.line_num + n_before) for record in reader]
         except csv.Error as error:
             line = reader.line_num + n_before
-            raise TableError(f"{self.path}, line {line}: {error}. {MEND}") from error
+            raise self._damaged(line, f"{error}. Mend the line") from error
         if not read:
             raise TableError(
                 f"{self.path}: there is no heading. Put one in, or move the file away."
@@ -234,35 +229,34 @@ class LabelsFile:
             )
         number = {name: row for row, name in enumerate(self._names or ())}
         if heading[:1] != [self._heading] and not number.keys().isdisjoint(heading[:1]):
-            raise TableError(
-                f"{self.path}, line {first}: there should be a heading, not the row "
-                f"{quote(heading[0])}. Put one above it, or move the file away."
+            problem = (
+                f"there should be a heading, not the row {quote(heading[0])}. Put one above it"
             )
+            raise self._damaged(first, problem)
         labels: dict[int, str] = {}
         lines: dict[int, int] = {}
         for place, (record, line) in enumerate(records):
-            where = f"{self.path}, line {line}"
             if len(record) != width:
-                raise TableError(
-                    f"{where}: there should be {plural(width, 'cell')}, not {len(record)}. {MEND}"
+                problem = (
+                    f"there should be {plural(width, 'cell')}, not {len(record)}. Mend the line"
                 )
+                raise self._damaged(line, problem)
             row = place if self._names is None else number.get(record[0])
             if row is None:
-                raise TableError(
-                    f"{where}: the table has no row {quote(record[0])}. Take the line out, or "
-                    "move the file away."
-                )
+                problem = f"the table has no row {quote(record[0])}. Take the line out"
+                raise self._damaged(line, problem)
             label = record[-1].strip()
             if label in MISSING:
                 continue
             if labels.setdefault(row, label) != label:
-                raise TableError(
-                    f"{where}: row {quote(record[0])} is {quote(label)}, and "
-                    f"{quote(labels[row])} in line {lines[row]}. Take one of them out, or move "
-                    "the file away."
-                )
+                problem = f"row {quote(record[0])} is {quote(label)}, and {quote(labels[row])} in "
+                problem += f"line {lines[row]}. Take one of them out"
+                raise self._damaged(line, problem)
             lines[row] = line
         return labels, lines
+
+    def _damaged(self, line: int, problem: str) -> TableError:
+        return TableError(f"{self.path}, line {line}: {problem}, or move the file away.")
 
 
 def can_join(names: Sequence[str]) -> bool:
@@ -476,10 +470,12 @@ class Answers:
             labels, told = found
             given, left_out = self._given(labels)
             if answers is None:
+                places = [(self._place.get(row, -1), label) for row, label in told]
                 answers = [
-                    Answer(self._place[row], each) for row, each in told if row in self._place
+                    Answer(place, label)
+                    for place, label in places
+                    if place >= 0 and place not in self._of_table
                 ]
-                answers = [answer for answer in answers if answer.row not in self._of_table]
             before = replay(answers)
             gone = [Answer(row, None) for row in before if row not in given]
             new = [Answer(row, label) for row, label in given.items() if before.get(row) != label]
@@ -503,26 +499,25 @@ class Answers:
                 except LabelRefusedError as error:
                     raise TableError(f"{self._file.where(row)}: {error} {CHANGE}") from error
             elif self._of_table[place] != label:
+                problem = f"is {quote(label)}, and {quote(self._of_table[place])} in the table"
                 raise TableError(
-                    f"{self._file.where(row)}: the label of row {row + 1} is {quote(label)}, and "
-                    f"{quote(self._of_table[place])} in the table. Change one of them, or move "
-                    "the file away."
+                    f"{self._file.where(row)}: the label of row {row + 1} {problem}. Change one of "
+                    "them, or move the file away."
                 )
         return given, left_out
 
     def _checked(self, label: str) -> str:
         label = label.strip()
+        problem = ""
         if label in self._no_label:
-            raise LabelRefusedError(
-                f"{quote(label)} means a row without a label: give another name."
-            )
-        if len(label) > LONGEST_LABEL:
-            raise LabelRefusedError(
-                f"The name of a class has at most {LONGEST_LABEL:,} characters: this one has "
-                f"{len(label):,}."
-            )
-        if printable(label) != label:
-            raise LabelRefusedError(f"{quote(label)} holds characters that cannot be seen.")
+            problem = f"{quote(label)} means a row without a label: give another name."
+        elif len(label) > LONGEST_LABEL:
+            most = f"The name of a class has at most {LONGEST_LABEL:,} characters"
+            problem = f"{most}: this one has {len(label):,}."
+        elif printable(label) != label:
+            problem = f"{quote(label)} holds characters that cannot be seen."
+        if problem:
+            raise LabelRefusedError(problem)
         return label
 
     def _know(self, given: Mapping[int, str], version: int) -> Known:
@@ -530,13 +525,11 @@ class Answers:
         y, codes = self._y.copy(), self._codes.copy()
         if any(isinstance(value, str) for value in values.values()):
             y[[*self._of_table]] = [as_class(label) for label in self._of_table.values()]
-        classes = [
-            *dict.fromkeys([*self._classes, *(str(values[each]) for each in given.values())])
-        ]
-        place = {name: number for number, name in enumerate(classes)}
+        place = {name: number for number, name in enumerate(self._classes)}
         for row, label in given.items():
-            y[row], codes[row] = as_class(values[label]), place[str(values[label])]
-        return Known(version, y, classes, codes, frozenset(given))
+            y[row] = as_class(values[label])
+            codes[row] = place.setdefault(str(values[label]), len(place))
+        return Known(version, y, [*place], codes, frozenset(given))
 
     def _values(self, labels: set[str]) -> dict[str, Any]:
         """Return the labels as the table has its own: whole numbers where all of them are."""

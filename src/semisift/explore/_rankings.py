@@ -1,17 +1,14 @@
 """Rankings of the drawn rows: at once by soft labels, then by the consensus.
 
 Both go down to the methods' own steps, so that what was made of the values before is used again.
-
-The queue: which rows a label tells most of, and why.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from semisift.active._next_rows import find_next_rows
 from semisift.base._data_kind import kind_of_data
 from semisift.base._ranker import FeatureRanker
 from semisift.base._training_data import TrainingData
@@ -56,16 +53,10 @@ class Guess:
 
     version: int
     classes: Sequence[str]
-
     shares: Floats
     codes: Ints
     sure: Floats
     soft: SoftLabels
-
-    @property
-    def stability(self) -> float:
-        """How far the labels stay the same where some of those given are left out."""
-        return self.soft.stability
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +83,10 @@ class Ranking:
 
     @classmethod
     def of(cls, ranker: FeatureRanker, by: str, version: int) -> "Ranking":
-        """Take what a ranker found."""
-        families = (
-            getattr(ranker, f"{name}_", None)
-            for name in ("representative", "representative_correlation")
-        )
-        return cls(by, version, ranker.ranking_, ranker.scores_, *families)
+        """Return what a ranker found."""
+        representative = getattr(ranker, "representative_", None)
+        correlation = getattr(ranker, "representative_correlation_", None)
+        return cls(by, version, ranker.ranking_, ranker.scores_, representative, correlation)
 
     @property
     def best(self) -> Ints:
@@ -220,39 +209,3 @@ class Listener:
 def _threshold(problem: TrainingData) -> float | None:
     """Return from which correlation on a column is a near-copy, as the consensus has it."""
     return REDUNDANCY if kind_of_data(problem) == "measurements" else None
-
-
-# --- queue ----------------------------------------------------------------------------------------
-
-
-N_ROWS = 10
-
-
-class Asked(NamedTuple):
-    """A row to label, by its place among the drawn ones, and why."""
-
-    place: int
-    reason: str
-
-
-def ask(
-    problem: TrainingData, labels: Labels, guess: Guess | None, ranking: Ranking
-) -> list[Asked]:
-    """Choose rows to label next.
-
-    Parameters
-    ----------
-    problem : TrainingData
-    labels : Labels
-        Of its rows.
-    guess : Guess or None
-    ranking : Ranking
-
-    Returns
-    -------
-    list of Asked
-    """
-    known = problem.with_labels(labels, None, problem.seed)
-    soft, order = None if guess is None else guess.soft, np.argsort(ranking.ranks)
-    found = find_next_rows(known, N_ROWS, soft=soft, order=order)
-    return [*map(Asked, found.rows.tolist(), found.reasons)]

@@ -22,7 +22,7 @@ from socketserver import TCPServer
 from typing import Any
 from urllib.parse import parse_qs
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader
+from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
 
 from semisift.explore._label_store import LabelRefusedError
 from semisift.explore._session import OutOfDateError
@@ -31,6 +31,7 @@ from semisift.report._page import environment, fill
 from semisift.utils._text import printable, printable_name
 
 
+@cache
 def render_page(title: str) -> str:
     """Return the page, which asks the server for all that it shows.
 
@@ -45,14 +46,11 @@ def render_page(title: str) -> str:
         With a content policy that knows the style and the script by their hashes, lets the page
         ask the server it came from, and allows nothing else.
     """
-    return fill("explore/page.html", templates=_templates(), title=printable_name(title))
-
-
-@cache
-def _templates() -> Environment:
-    """Return the templates of the explorer beside those of the report, which they extend."""
+    # the templates of the report, which those of the explorer extend, lie beside them
     own = PrefixLoader({"explore": PackageLoader("semisift.explore")})
-    return environment().overlay(loader=ChoiceLoader([own, PackageLoader("semisift.report")]))
+    loader = ChoiceLoader([own, PackageLoader("semisift.report")])
+    templates = environment().overlay(loader=loader)
+    return fill("explore/page.html", templates=templates, title=printable_name(title))
 
 
 # --- server ---------------------------------------------------------------------------------------
@@ -86,19 +84,7 @@ HEADERS = {
 
 
 class RefusedError(Exception):
-    """A request that is not answered as it would like to be.
-
-    Parameters
-    ----------
-    status : HTTPStatus
-    sentence : str
-    **more
-        For the answer.
-    """
-
-    def __init__(self, status: HTTPStatus, sentence: str, **more: Any) -> None:
-        super().__init__(sentence)
-        self.status, self.more = status, more
+    """A request that is refused: its arguments are an HTTP status and a sentence."""
 
 
 class ExploreServer(ThreadingHTTPServer):
@@ -237,7 +223,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             status, content = self._ask()
         except RefusedError as refused:
-            status, content = refused.status, {"error": str(refused), **refused.more}
+            status, content = refused.args[0], {"error": refused.args[1]}
         except OutOfDateError as error:
             version = self.server.page.session.known.version
             content = {"error": str(error), "labels_version": version}
@@ -253,26 +239,21 @@ class Handler(BaseHTTPRequestHandler):
     def _ask(self) -> tuple[HTTPStatus, Any]:
         server, (path, _, query) = self.server, self.path.partition("?")
         self._check_origin()
-        asked = {name: values[-1] for name, values in parse_qs(query).items()}
-        is_page = path == "/"
-        given = asked.get("token", "") if is_page else self.headers.get("X-Semisift-Token", "")
-        if not secrets.compare_digest(given.encode(), server.token.encode()):
-            raise RefusedError(
-                HTTPStatus.FORBIDDEN,
-                "The token is missing or wrong: open the address that semisift printed.",
-            )
+        given = {name: values[-1] for name, values in parse_qs(query).items()}
+        token = given.get("token") if path == "/" else self.headers.get("X-Semisift-Token")
+        if not secrets.compare_digest((token or "").encode(), server.token.encode()):
+            message = "The token is missing or wrong: open the address that semisift printed."
+            raise RefusedError(HTTPStatus.FORBIDDEN, message)
         if not server.admit(self.connection):
-            raise RefusedError(
-                HTTPStatus.SERVICE_UNAVAILABLE, "Too many tabs show this page: close some of them."
-            )
+            message = "Too many tabs show this page: close some of them."
+            raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, message)
         if path not in ANSWERS:
             raise RefusedError(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
-        verb, answer = ANSWERS[path]
+        verb, answer, status = ANSWERS[path]
         if self.command != verb:
             raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, f"Ask with {verb}.")
-        if verb == "POST":
-            return answer(server, self._body())
-        return answer(server, asked)
+        content = answer(server, self._body() if verb == "POST" else given)
+        return (HTTPStatus.NO_CONTENT if content is None else status), content
 
     def _check_origin(self) -> None:
         hosts = self.server.hosts
@@ -285,17 +266,14 @@ class Handler(BaseHTTPRequestHandler):
     def _body(self) -> dict[str, Any]:
         length = self.headers.get("Content-Length")
         if length is None or self.headers.get("Transfer-Encoding"):
-            raise RefusedError(
-                HTTPStatus.LENGTH_REQUIRED, "The length of the request must be given."
-            )
+            message = "The length of the request must be given."
+            raise RefusedError(HTTPStatus.LENGTH_REQUIRED, message)
         if not (length.isascii() and length.isdecimal()):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "The length of the request is no number.")
         if len(length) > 9 or int(length) > MOST_BYTES:
             self._drain()
-            raise RefusedError(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"A request has at most {MOST_BYTES // 1024} KB.",
-            )
+            message = f"A request has at most {MOST_BYTES // 1024} KB."
+            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
         try:
             content = json.loads(self.rfile.read(int(length)).decode())
         except (ValueError, RecursionError) as error:
@@ -331,51 +309,46 @@ class Handler(BaseHTTPRequestHandler):
 # --- what can be asked ----------------------------------------------------------------------------
 
 
-def _page(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+def _page(server: ExploreServer, given: dict[str, Any]) -> str:
     server.was_opened = True
-    return HTTPStatus.OK, render_page(server.title)
+    return render_page(server.title)
 
 
-def _state(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    if "since" in asked:
-        since = _whole(asked, "since", None)
-        if not server.page.session.wait(since, LONG_POLL):
-            return HTTPStatus.NO_CONTENT, None
-    return HTTPStatus.OK, server.page.state()
+def _state(server: ExploreServer, given: dict[str, Any]) -> Any:
+    """Return the state, or None where nothing has changed since a version."""
+    if "since" in given and not server.page.session.wait(_whole(given, "since"), LONG_POLL):
+        return None
+    return server.page.state()
 
 
-def _map(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    return HTTPStatus.OK, server.page.map()
+def _feature(server: ExploreServer, given: dict[str, Any]) -> Any:
+    return server.page.feature(_whole(given, "column", server.page.n_columns))
 
 
-def _feature(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    return HTTPStatus.OK, server.page.feature(_whole(asked, "column", server.page.n_columns))
+def _row(server: ExploreServer, given: dict[str, Any]) -> Any:
+    return server.page.row(_whole(given, "row", server.page.n_rows))
 
 
-def _row(server: ExploreServer, asked: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    return HTTPStatus.OK, server.page.row(_whole(asked, "row", server.page.n_rows))
-
-
-def _label(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    row, version = _whole(body, "row", server.page.n_rows), _whole(body, "version", None)
-    label = body.get("label")
-    if "label" not in body or not isinstance(label, str | None):
+def _label(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
+    row, version = _whole(given, "row", server.page.n_rows), _whole(given, "version")
+    label = given.get("label")
+    if "label" not in given or not isinstance(label, str | None):
         raise RefusedError(HTTPStatus.BAD_REQUEST, "label must be a text, or null.")
     known = server.page.session.label(row, label, version)
-    return HTTPStatus.OK, {"labels_version": known.version}
+    return {"labels_version": known.version}
 
 
-def _undo(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
-    known, row = server.page.session.undo(_whole(body, "version", None))
-    return HTTPStatus.OK, {"labels_version": known.version, "row": row}
+def _undo(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
+    known, row = server.page.session.undo(_whole(given, "version"))
+    return {"labels_version": known.version, "row": row}
 
 
-def _finish(server: ExploreServer, body: dict[str, Any]) -> tuple[HTTPStatus, Any]:
+def _finish(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
     server.page.session.finish()
-    return HTTPStatus.ACCEPTED, {}
+    return {}
 
 
-def _whole(given: dict[str, Any], name: str, end: int | None) -> int:
+def _whole(given: dict[str, Any], name: str, end: int | None = None) -> int:
     """Return a whole number of a request, from 0 on and below `end`."""
     value: Any = given.get(name)
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
@@ -387,14 +360,14 @@ def _whole(given: dict[str, Any], name: str, end: int | None) -> int:
     raise RefusedError(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from 0{most}.")
 
 
-Answer = Callable[[ExploreServer, dict[str, Any]], tuple[HTTPStatus, Any]]
-ANSWERS: dict[str, tuple[str, Answer]] = {
-    "/": ("GET", _page),
-    "/api/state": ("GET", _state),
-    "/api/map": ("GET", _map),
-    "/api/feature": ("GET", _feature),
-    "/api/row": ("GET", _row),
-    "/api/label": ("POST", _label),
-    "/api/undo": ("POST", _undo),
-    "/api/finish": ("POST", _finish),
+# path -> verb, answer, and its status
+ANSWERS: dict[str, tuple[str, Callable[[ExploreServer, dict[str, Any]], Any], HTTPStatus]] = {
+    "/": ("GET", _page, HTTPStatus.OK),
+    "/api/state": ("GET", _state, HTTPStatus.OK),
+    "/api/map": ("GET", lambda server, _: server.page.map(), HTTPStatus.OK),
+    "/api/feature": ("GET", _feature, HTTPStatus.OK),
+    "/api/row": ("GET", _row, HTTPStatus.OK),
+    "/api/label": ("POST", _label, HTTPStatus.OK),
+    "/api/undo": ("POST", _undo, HTTPStatus.OK),
+    "/api/finish": ("POST", _finish, HTTPStatus.ACCEPTED),
 }

@@ -16,14 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from semisift.active._next_rows import find_next_rows
 from semisift.explore._label_store import Answers, Known, LabelRefusedError, LabelsChangedError
 from semisift.explore._rankings import (
-    Asked,
     Guess,
     Ranking,
-    ask,
     rank_by_consensus,
     rank_by_soft_labels,
     rank_by_variance,
@@ -36,6 +36,9 @@ from semisift.utils._text import plural, printable
 # So many seconds without an answer, and the committee is asked: at least, at most, and as a share
 # of what it took the last time.
 PATIENCE, MOST_PATIENCE, SHARE = 0.4, 5.0, 0.3
+
+# Rows to label next.
+N_QUERIED = 10
 
 # Seconds that the committee has to end.
 AT_THE_END = 2.0
@@ -68,7 +71,8 @@ class Found:
     ranking, before : Ranking or None
         The present one, and the last by the same method for other labels.
     guess : Guess or None
-    queue : sequence of Asked
+    queue : sequence of (int, str)
+        Rows to label next, by their places among the drawn ones, and why.
     queue_version : int or None
         Of the labels.
     latest : dict of str to Ranking
@@ -79,7 +83,7 @@ class Found:
     ranking: Ranking | None = None
     before: Ranking | None = None
     guess: Guess | None = None
-    queue: Sequence[Asked] = ()
+    queue: Sequence[tuple[int, str]] = ()
     queue_version: int | None = None
     latest: dict[str, Ranking] = field(default_factory=dict)
 
@@ -114,12 +118,13 @@ class Session:
         n_jobs: int | None = None,
         write: Write | None = None,
     ) -> None:
-        self.dataset, self.seed = dataset, seed
+        self.dataset, self.answers, self.seed = dataset, answers, seed
         self.found = Found()
         self.finished: dict[str, Any] | None = None
         self.finished_version: int | None = None
         self.version = 1
-        self._answers, self._n_jobs, self._write = answers, n_jobs, write
+        self.can_write = write is not None
+        self._n_jobs, self._write = n_jobs, write
         self._changed = threading.Condition()
         self._answering = threading.Lock()
         self._stopped = self._wants_files = False
@@ -134,17 +139,7 @@ class Session:
     @property
     def known(self) -> Known:
         """What is known of the rows."""
-        return self._answers.known
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is an answer to take back."""
-        return self._answers.can_undo
-
-    @property
-    def can_write(self) -> bool:
-        """Whether there is a place for results."""
-        return self._write is not None
+        return self.answers.known
 
     @property
     def progress(self) -> tuple[str | None, float | None]:
@@ -199,18 +194,11 @@ class Session:
         ------
         LabelRefusedError, OutOfDateError
         """
-        return self._answer(version, lambda: self._answers.give(row, label))
+        return self._answer(version, lambda: (self.answers.give(row, label), row))[0]
 
     def undo(self, version: int) -> tuple[Known, int]:
         """Take the last answer back, and return its row as well."""
-        row = -1
-
-        def take_back() -> Known:
-            nonlocal row
-            known, row = self._answers.undo()
-            return known
-
-        return self._answer(version, take_back), row
+        return self._answer(version, self.answers.undo)
 
     def finish(self) -> None:
         """Let the results be written."""
@@ -218,11 +206,9 @@ class Session:
             raise LabelRefusedError("There is no place for results: start with --out FOLDER.")
         if not self.known.classes:
             raise LabelRefusedError("No row is labelled yet, so there is nothing to rank by.")
-        with self._changed:
-            self._wants_files, self.finished = True, None
-            self._tell_all()
+        self._publish(_wants_files=True, finished=None)
 
-    def _answer(self, version: int, take: Callable[[], Known]) -> Known:
+    def _answer(self, version: int, take: Callable[[], tuple[Known, int]]) -> tuple[Known, int]:
         with self._answering:
             if version != self.known.version:
                 raise OutOfDateError(
@@ -230,27 +216,22 @@ class Session:
                     "again."
                 )
             try:
-                known = take()
+                taken = take()
             except LabelsChangedError as error:
-                raise OutOfDateError(self._read_again(error)) from error
-            with self._changed:
-                self._tell_all()
-            return known
-
-    def _read_again(self, error: Exception) -> str:
-        """Take the labels as another program left them, and return what to say of it."""
-        try:
-            self._answers.read_again()
-        except ValueError as problem:
-            return f"{error} The answer was not taken: {problem}"
-        with self._changed:
-            self._tell_all()
-        return f"{error} They were read again."
+                try:
+                    self.answers.read_again()
+                except ValueError as problem:
+                    message = f"{error} The answer was not taken: {problem}"
+                    raise OutOfDateError(message) from error
+                self._publish()
+                raise OutOfDateError(f"{error} They were read again.") from error
+            self._publish()
+            return taken
 
     def keep(self) -> Path | None:
         """See that the labels are in a file; return the one they had to be written to, if any."""
         with self._answering:
-            return self._answers.keep()
+            return self.answers.keep()
 
     # --- the threads that work --------------------------------------------------------------------
 
@@ -310,15 +291,19 @@ class Session:
         guess = None
         if is_enough:
             self._say(RANKING, "labelling the rows")
-            args = problem, labels, places, known.classes, known.version
-            ranking, guess = rank_by_soft_labels(*args)
+            ranking, guess = rank_by_soft_labels(
+                problem, labels, places, known.classes, known.version
+            )
             self._publish(found=replace(self.found.with_ranking(ranking), guess=guess))
         else:
             self._say(RANKING, "ranking by variance")
             ranking = rank_by_variance(problem, known.version)
             self._publish(found=Found(drawn, ranking, latest=self.found.latest))
         self._check(known)
-        queue = ask(problem, labels, guess, ranking)
+        soft, order = None if guess is None else guess.soft, np.argsort(ranking.ranks)
+        labelled = problem.with_labels(labels, None, problem.seed)
+        rows = find_next_rows(labelled, N_QUERIED, soft=soft, order=order)
+        queue = [*zip(rows.rows.tolist(), rows.reasons, strict=True)]
         found = replace(self.found, queue=queue, queue_version=known.version)
         self._publish(found=found, _ready=known if is_enough else None)
 
@@ -375,18 +360,14 @@ class Session:
                 self._under_way.pop(kind, None)
             else:
                 self._under_way[kind] = what, share
-            self._told = time.monotonic()
-            self._tell_all()
+            self._publish(_told=time.monotonic())
 
     def _publish(self, **changes: Any) -> None:
+        """Set attributes, and wake all who wait for a new version."""
         with self._changed:
-            for name, value in changes.items():
-                setattr(self, name, value)
-            self._tell_all()
-
-    def _tell_all(self) -> None:
-        self.version += 1
-        self._changed.notify_all()
+            vars(self).update(changes)
+            self.version += 1
+            self._changed.notify_all()
 
     @property
     def notes(self) -> list[str]:

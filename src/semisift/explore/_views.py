@@ -70,8 +70,8 @@ class Page:
             "progress": {"what": what, "share": share},
             "ranking": self._ranking(found.ranking, found.before),
             "queue": self._queue(known, found),
-            "stability": number(found.guess.stability) if found.guess and is_new else None,
-            "can_undo": session.can_undo,
+            "stability": number(found.guess.soft.stability) if found.guess and is_new else None,
+            "can_undo": session.answers.can_undo,
             "can_finish": session.can_write,
             "finished": session.finished,
             "notes": session.notes,
@@ -96,34 +96,29 @@ class Page:
     def _ranking(self, ranking: Ranking | None, before: Ranking | None) -> dict[str, Any] | None:
         if ranking is None:
             return None
-        return {
-            "by": ranking.by,
-            "labels_version": ranking.version,
-            "features": [
-                {
-                    "column": column,
-                    "name": self._names[column],
-                    "rank": int(ranking.ranks[column]),
-                    "score": number(ranking.scores[column]),
-                    "was": None if before is None else int(before.ranks[column]),
-                    "decision": None,
-                    "family": self._family(ranking, column),
-                }
-                for column in ranking.best.tolist()
-            ],
-        }
+        features = [
+            {
+                **self._column(column),
+                "rank": int(ranking.ranks[column]),
+                "score": number(ranking.scores[column]),
+                "was": None if before is None else int(before.ranks[column]),
+                "decision": None,
+                "family": self._family(ranking, column),
+            }
+            for column in ranking.best.tolist()
+        ]
+        return {"by": ranking.by, "labels_version": ranking.version, "features": features}
+
+    def _column(self, column: int) -> dict[str, Any]:
+        return {"column": column, "name": self._names[column]}
 
     def _family(self, ranking: Ranking, column: int) -> list[dict[str, Any]]:
-        if ranking.correlation is None:
+        correlation = ranking.correlation
+        if correlation is None:
             return []
         members = ranking.family(column)[:MOST_MEMBERS].tolist()
         return [
-            {
-                "column": each,
-                "name": self._names[each],
-                "correlation": number(ranking.correlation[each]),
-            }
-            for each in members
+            {**self._column(each), "correlation": number(correlation[each])} for each in members
         ]
 
     def _queue(self, known: Known, found: Found) -> dict[str, Any]:
@@ -169,7 +164,7 @@ class Page:
     def feature(self, column: int) -> dict[str, Any]:
         """Return the values of a column by class."""
         known, found = self.session.known, self.session.found
-        about: dict[str, Any] = {"column": column, "name": self._names[column]}
+        about = self._column(column)
         if (drawn := found.drawn) is None:
             return about | {"groups": [], "by_guess": []}
         values, labels = drawn.column(column), known.codes[drawn.rows]
@@ -208,12 +203,8 @@ class Page:
     def _cell(self, column: int, value: float, every: NDArray[np.floating]) -> dict[str, Any]:
         every = every[~np.isnan(every)]
         is_known = len(every) and not np.isnan(value)
-        return {
-            "column": column,
-            "name": self._names[column],
-            "value": number(value),
-            "place": number(np.mean(every < value)) if is_known else None,
-        }
+        place = number(np.mean(every < value)) if is_known else None
+        return {**self._column(column), "value": number(value), "place": place}
 
     def _pixels(self, values: NDArray[np.floating]) -> list[int]:
         if self._range is None:
@@ -259,17 +250,11 @@ def numbers(values: NDArray[np.floating]) -> list[float | None]:
 
 
 def _group(code: int, values: NDArray[np.floating]) -> dict[str, Any]:
-    values = values[np.isfinite(values)]
-    some = values
+    values = some = values[np.isfinite(values)]
     if len(values) > MOST_VALUES:
         some = np.random.default_rng(DRAWS).choice(values, MOST_VALUES, replace=False)
-    quartiles = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]) if len(values) else np.empty(0)
-    return {
-        "class": code,
-        "n": len(values),
-        "values": numbers(some),
-        "quartiles": numbers(quartiles),
-    }
+    quartiles = numbers(np.quantile(values, [0, 0.25, 0.5, 0.75, 1])) if len(values) else []
+    return {"class": code, "n": len(values), "values": numbers(some), "quartiles": quartiles}
 
 
 def _extremes(session: Session) -> tuple[float, float]:
@@ -278,8 +263,8 @@ def _extremes(session: Session) -> tuple[float, float]:
     if isinstance(X, OutOfCoreMatrix):
         assert session.found.drawn is not None
         X = session.found.drawn.values
-    values = X.data if hasattr(X, "indptr") else np.asarray(X)
-    low, high = float(np.nanmin(values, initial=0.0)), float(np.nanmax(values, initial=0.0))
-    if not hasattr(X, "indptr") and X.size:
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    return low, high
+    is_sparse = hasattr(X, "indptr")
+    values = X.data if is_sparse else np.asarray(X)
+    # zeros that are not stored
+    initial: dict[str, Any] = {"initial": 0.0} if is_sparse or not X.size else {}
+    return float(np.nanmin(values, **initial)), float(np.nanmax(values, **initial))

@@ -17,9 +17,14 @@ import numpy as np
 from semisift.base._ranker import FeatureRanker
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import FallbackWarning
-from semisift.utils._information import Countable, bin_columns, entropy, mutual_information
+from semisift.utils._information import (
+    DECIMALS,
+    Countable,
+    bin_columns,
+    entropy,
+    mutual_information,
+)
 from semisift.utils._labels import Labels
-from semisift.utils._redundancy import DECIMALS
 from semisift.utils._sklearn_compat import Interval, StrOptions
 from semisift.utils._typing import Floats, Ints
 from semisift.utils._validation import as_numbers

@@ -24,27 +24,27 @@ its transpose instead of their union; the mean is weighted by D, because a singl
 plain mean away from all rows and so makes any column look good (for EnsCLS the accuracy is the
 same, ``benchmarks/enscls.py --part accuracy``); and each labelled row has a self-loop, without
 which the only row of a class would count for nothing (D_i = 0). The settings of the map are ours.
-What gaps change is told in `semisift.utils._constrained_laplacian`; the map does not take them, nor
-do more than 2,000 labelled rows.
+What gaps change is told in `semisift.filters._constrained_laplacian`; the map does not take them,
+nor do more than 2,000 labelled rows.
 """
 
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift.base._constraints import (
+from semisift.base._graph_ranker import GraphRanker
+from semisift.base._ranker import PairRanker
+from semisift.base._training_data import TrainingData
+from semisift.ensemble._som import FEWEST_ROWS, batch_som
+from semisift.filters._constrained_laplacian import Constraints, cls_parts, combine
+from semisift.filters._constraints import (
     list_constraints,
     refuse_vanished,
     scaled,
     warn_of_no_cannot_link,
     weight_options,
 )
-from semisift.base._graph_ranker import GraphRanker
-from semisift.base._ranker import PairRanker
-from semisift.base._training_data import TrainingData
 from semisift.utils._columns import MOST_SQUARED
-from semisift.utils._constrained_laplacian import Constraints, cls_parts, combine
-from semisift.utils._self_organizing_map import FEWEST_ROWS, batch_som
 from semisift.utils._sklearn_compat import StrOptions
 from semisift.utils._typing import Floats
 

@@ -17,12 +17,18 @@ rows, O(n k p + n_L^2 p) for the scores of all columns, O(n_L^4) to compare the 
 labelled rows (a random 4,000 of each kind where there are more).
 
 Most of it is a reading. Known is that CSFS improves on CLS and first keeps the pairs that are
-coherent (`semisift.utils._neighbors`). As nearly all pairs that follow from labels contradict each
+coherent. As nearly all pairs that follow from labels contradict each
 other in high dimension, the half of each kind that contradicts the other kind least is kept. N was
 not readable. The default takes away the pull between cannot-link neighbours, and pulls must-links
 together that are no neighbours; ``variant="later"`` is the form as known from a later
 version: -S_ij for a must-link of neighbours, w_ij^2 for a cannot-link of neighbours or a must-link
 of others. The graph is as in `LaplacianScore`.
+
+I. Davidson, K. Wagstaff, S. Basu (2006). Measuring constraint-set utility for partitional
+clustering algorithms. PKDD. A pair is a segment between its two rows. Two segments of different
+kinds pull in contradictory ways as far as they overlap when one is projected on the line of the
+other; they are coherent if neither projection overlaps. All dot products come from the Gram matrix
+of the rows, so that after O(n_L^2 p) a must-link and a cannot-link are compared in O(1).
 """
 
 from typing import Any, ClassVar, Literal
@@ -30,18 +36,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from semisift.base._constraints import list_constraints, warn_of_no_cannot_link
 from semisift.base._graph_ranker import GraphRanker
 from semisift.base._pairs import units
 from semisift.base._ranker import PairRanker
 from semisift.base._training_data import TrainingData
+from semisift.filters._constrained_laplacian import Constraints, Gram, pair_matrix, quadratic_sums
+from semisift.filters._constraints import list_constraints, warn_of_no_cannot_link
 from semisift.parallel import one_blas_thread
 from semisift.utils._columns import blocks, column_moments, dense_columns, ratio
-from semisift.utils._constrained_laplacian import Constraints, pair_matrix, quadratic_sums
 from semisift.utils._graph import Graph, column_factors, edge_sums, edges_of
-from semisift.utils._neighbors import Gram, coherent_pairs
 from semisift.utils._sklearn_compat import StrOptions
-from semisift.utils._typing import Floats, Ints
+from semisift.utils._typing import Bools, Floats, Ints
 
 MOST_PAIRS = 4000
 
@@ -194,3 +199,103 @@ def _entries(matrix: csr_array, places: Ints) -> Floats:
     if not len(places):  # scipy returns something sparse
         return np.empty(0)
     return np.asarray(matrix[tuple(np.sort(places, axis=1).T)]).ravel()
+
+
+# --- coherent pairs -------------------------------------------------------------------------------
+
+
+# An overlap below this share of the segment is rounding.
+NEGLIGIBLE = 1e-12
+
+
+def coherent_pairs(
+    gram: Any,
+    must_link: Ints,
+    cannot_link: Ints,
+    selection: Literal["half", "strict"] = "half",
+    groups: Ints | None = None,
+) -> tuple[Bools, Bools]:
+    """Choose the pairs to keep; never none of a kind of which there were some.
+
+    Parameters
+    ----------
+    gram : float array of shape (n, n), or Gram
+    must_link, cannot_link : int arrays of shape (k, 2) and (l, 2)
+    selection : {"half", "strict"}
+        The half of each kind that overlaps least, on average, with the other kind; or the pairs
+        that are coherent with all of the other kind, and the half where there are none.
+    groups : int array of shape (n,), optional
+        Classes of the rows, -1 for none: one must-link of each class and one cannot-link of each
+        two classes are kept, where there are any. Pairs with a row of no class are of no group.
+
+    Returns
+    -------
+    keep_must_link, keep_cannot_link : bool arrays of shape (k,) and (l,)
+    """
+    if not len(must_link) or not len(cannot_link):
+        return np.ones(len(must_link), dtype=bool), np.ones(len(cannot_link), dtype=bool)
+    total_must, total_cannot = np.zeros(len(must_link)), np.zeros(len(cannot_link))
+    for some in blocks(len(must_link), len(cannot_link)):
+        part = incoherence(gram, must_link[some], cannot_link)
+        total_must[some] = part.sum(axis=1)
+        total_cannot += part.sum(axis=0)
+    if selection == "strict" and not total_must.min() > 0 and not total_cannot.min() > 0:
+        return total_must == 0, total_cannot == 0
+    return (
+        _lower_half(total_must, must_link, groups),
+        _lower_half(total_cannot, cannot_link, groups),
+    )
+
+
+def _lower_half(scores: Floats, pairs: Ints, groups: Ints | None) -> Bools:
+    """Keep the pairs up to the median, those that tie with it too, and the best of each group."""
+    half = np.partition(scores, (len(scores) - 1) // 2)[(len(scores) - 1) // 2]
+    slack = NEGLIGIBLE * max(1.0, float(scores.max()))
+    keep = scores <= half + slack
+    if groups is not None:
+        kinds = np.sort(groups[pairs], axis=1)
+        _, kind = np.unique(kinds, axis=0, return_inverse=True)
+        best = np.full(kind.max() + 1, np.inf)
+        np.minimum.at(best, kind.ravel(), scores)
+        keep |= (kinds[:, 0] >= 0) & (scores <= best[kind.ravel()] + slack)
+    return keep
+
+
+def _products(gram: Any, pairs: Ints, others: Ints) -> Floats:
+    """Return the dot products of both rows of each pair with both of each other, (k, 2, l, 2)."""
+    return np.asarray(gram[pairs.reshape(-1, 1), others.ravel()]).reshape(len(pairs), 2, -1, 2)
+
+
+def _covered(products: Floats, gram: Any, others: Ints) -> Floats:
+    b0, b1 = others.T
+    own, across = gram[b0, b0], gram[b0, b1]
+    length2 = own + gram[b1, b1] - 2 * across
+
+    def along(side: int) -> Floats:
+        dot = products[:, side, :, 1] - products[:, side, :, 0] - across + own
+        return np.divide(dot, length2, out=np.zeros_like(dot), where=length2 > 0)
+
+    start, stop = along(0), along(1)
+    low, high = np.minimum(start, stop), np.maximum(start, stop)
+    share = np.minimum(high, 1.0) - np.maximum(low, 0.0)
+    return np.where((share > NEGLIGIBLE) & (length2 > 0), share, 0.0)
+
+
+def incoherence(gram: Any, must_link: Ints, cannot_link: Ints) -> Floats:
+    """Return the larger overlap of each must-link with each cannot-link.
+
+    Parameters
+    ----------
+    gram : float array of shape (n, n), or Gram
+    must_link, cannot_link : int arrays of shape (k, 2) and (l, 2)
+
+    Returns
+    -------
+    float array of shape (k, l)
+        In [0, 1]; 0 means coherent.
+    """
+    products = _products(gram, must_link, cannot_link)
+    return np.maximum(
+        _covered(products, gram, cannot_link),
+        _covered(products.transpose(2, 3, 0, 1), gram, must_link).T,
+    )

@@ -30,13 +30,14 @@ from semisift.base._graph_ranker import GraphRanker
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import FallbackWarning
 from semisift.filters._label_graph import label_aware_score, laplacian_score
+from semisift.filters.mrmr import places
 from semisift.utils._information import (
     Binned,
     bin_columns,
     conditional_mutual_information,
     mutual_information,
 )
-from semisift.utils._redundancy import places, rank
+from semisift.utils._redundancy import rank
 from semisift.utils._sklearn_compat import Interval
 from semisift.utils._typing import Floats, Ints
 from semisift.utils._warnings import warn

@@ -19,20 +19,24 @@ with the best Fisher score is picked. Where there are gaps, information is over 
 the value, or the values of both columns.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.stats import rankdata
 
 from semisift.base._pairs import class_moments
 from semisift.base._ranker import FeatureRanker
 from semisift.base._training_data import TrainingData
 from semisift.utils._columns import some_rows
-from semisift.utils._information import bin_columns, mutual_information
-from semisift.utils._redundancy import DECIMALS, PICK_STREAM, scores_of_picks
+from semisift.utils._information import DECIMALS, bin_columns, mutual_information
 from semisift.utils._sklearn_compat import StrOptions
-from semisift.utils._typing import Floats, Ints
+from semisift.utils._typing import Bools, Floats, Ints
 
 NO_REDUNDANCY = 1e-12
+
+# Separates the draw that orders ties among the picks from the one that orders ties of scores.
+PICK_STREAM = 0x7069
 
 
 class MRMR(FeatureRanker):
@@ -150,3 +154,84 @@ def criterion(relevance: Floats, redundancy: Floats, quotient: bool) -> Floats:
         return relevance - redundancy
     none = redundancy < 10.0**-DECIMALS
     return np.asarray(relevance / np.where(none, NO_REDUNDANCY, redundancy))
+
+
+# --- one column after another ---------------------------------------------------------------------
+
+
+def scores_of_picks(
+    relevance: Floats,
+    add: Callable[[int], Floats],
+    n_picks: int,
+    *,
+    candidates: Bools,
+    tie_order: Ints,
+    first: Bools | None = None,
+    feature_of: Ints | None = None,
+) -> Floats:
+    """Pick the most relevant column, and go on with the values that follow from each pick.
+
+    Parameters
+    ----------
+    relevance : float array of shape (p,)
+        Not negative: the values before the first pick, and what ranks the columns not picked.
+    add : callable
+        Given the column that was picked, returns the values before the next pick; not called after
+        the last one.
+    n_picks : int
+        At most the candidates are picked.
+    candidates : bool array of shape (p,)
+        Which columns may be picked; the others rank behind them.
+    tie_order : int array of shape (p,)
+        Of equally good columns the one with the lowest number is picked.
+    first : bool array of shape (p,), optional
+        The columns that are picked before all others.
+    feature_of : int array of shape (p,), optional
+        Of the other columns of a feature only one is picked.
+
+    Returns
+    -------
+    float array of shape (p,)
+        As of `places`.
+    """
+    picks: list[int] = []
+    left, value = candidates.copy(), relevance
+    first = np.zeros(len(left), dtype=bool) if first is None else first
+    while len(picks) < n_picks and left.any():
+        if picks:
+            value = add(picks[-1])
+        now = left & first if (left & first).any() else left
+        best = value[now].max()
+        tied = np.flatnonzero(now & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
+        chosen = int(tied[np.argmin(tie_order[tied])])
+        picks.append(chosen)
+        left[chosen] = False
+        if feature_of is not None and not first[chosen]:
+            left[feature_of == feature_of[chosen]] = False
+    return places(picks, np.where(candidates, relevance, -1.0))
+
+
+def places(picks: list[int], criterion: Floats) -> Floats:
+    """Return p, p - 1, ... for the picks, and for the others the rank of a criterion.
+
+    Parameters
+    ----------
+    picks : list of int
+    criterion : float array of shape (p,)
+        Higher is better; NaN stays NaN.
+
+    Returns
+    -------
+    float array of shape (p,)
+
+    Examples
+    --------
+    >>> places([3], np.array([0.3, 0.1, 0.2, 0.3]))
+    array([3., 1., 2., 4.])
+    """
+    scores = np.empty(len(criterion))
+    rest = np.ones(len(criterion), dtype=bool)
+    rest[picks] = False
+    scores[rest] = rankdata(criterion[rest], nan_policy="omit")
+    scores[picks] = len(criterion) - np.arange(len(picks))
+    return scores

@@ -22,8 +22,8 @@ import numpy as np
 
 from semisift.base._training_data import TrainingData
 from semisift.filters._pseudo_class_ranker import SurrogateRanker, Surrogates, mean_over
+from semisift.filters.mrmr import PICK_STREAM, scores_of_picks
 from semisift.utils._information import conditional_mutual_information
-from semisift.utils._redundancy import PICK_STREAM, scores_of_picks
 from semisift.utils._typing import Floats
 
 

@@ -1,4 +1,4 @@
-"""One door for files, for Python and for the command line.
+"""Reading and writing tables, for Python and for the command line.
 
 Loaded when used: the command line lists its options without numpy.
 """

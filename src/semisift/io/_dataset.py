@@ -1,35 +1,27 @@
-"""From a table to what a ranker takes: numbers, names and labels, with nothing left in doubt."""
+"""From a table to what a ranker takes: numbers, names, labels and facts of the rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from semisift.io._counts import Scale, scale_columns, scale_rows
+from semisift.io._features import prepare_features
 from semisift.io._guards import FileError, naming
 from semisift.io._labels import find_labels, hide_labels, join_column, text_of
-from semisift.io._missing import (
-    check_categories,
-    encode,
-    rows_of_features,
-    settle_missing,
-    take_logarithms,
-)
-from semisift.io._numeric import read_numbers
 from semisift.io._on_disk import few_rows, sample_places
 from semisift.io._options import FORMATS, Reading, said
-from semisift.io._pairs import read_pairs
-from semisift.io._sample_info import names_of_rows, say_confounded, weights_of_rows
-from semisift.io._table import FileTable, find_column
-from semisift.utils._named_array import with_names
-from semisift.utils._text import examples, quote
+from semisift.io._side_files import read_pairs
+from semisift.io._table import MISSING, FileTable, Preparation, find_column
+from semisift.utils._labels import parse_labels
+from semisift.utils._text import examples, join, quote
 from semisift.utils._warnings import warn
 
 # Fewer rows are easily counted by chance.
-FEWEST_ROWS = 5
+MIN_ROWS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +103,7 @@ class Dataset:
     def reduced(self, variables: Sequence[str]) -> FileTable:
         """Return the table with these variables alone, its labels and its row names.
 
-        FeatureColumns and rows keep their order, and every cell is as it was read.
+        Columns and rows keep their order, and every cell is as it was read.
         """
         kept = {*variables, *self.beside}
         columns = [j for j, name in enumerate(self.table.names) if name in kept]
@@ -145,23 +137,24 @@ def prepare(
 
 
 def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None) -> Dataset:
-    notes = list(table.notes)
     row_names, id_columns = find_row_names(table, reading.id)
-    y, label_columns, where = find_labels(table, reading, labels_table, row_names, notes)
-    of_rows, columns_of_rows = _of_rows(table, reading, labels_table, row_names)
+    prep = Preparation(table, reading, labels_table, row_names, [*table.notes])
+    y, label_columns, where = find_labels(prep)
+    of_rows, columns_of_rows = _sample_info(prep)
     beside = label_columns | id_columns | columns_of_rows
     dropped = set()
     if not table.transposed or not table.is_frame:  # else they were columns of the file
         dropped = {find_column(table, wanted, "drop") for wanted in reading.drop}
     declared = {find_column(table, wanted, "category") for wanted in reading.category}
-    table = replace(table, categorical=table.categorical | declared)
+    prep.table = table = replace(table, categorical=table.categorical | declared)
     aside = beside | dropped
-    features = np.flatnonzero([name not in aside for name in table.names])
-    if not len(features):
+    positions = np.flatnonzero([name not in aside for name in table.names])
+    if not len(positions):
         raise FileError(f"no column is left to rank beside {examples(sorted(aside))}.")
-    X, rows, positions, variable_of, scale = _values(table, features, reading, notes)
+    features = prepare_features(prep, positions)
+    X, rows, notes = features.X, features.rows, prep.notes
     y, hidden = y[rows], None
-    must_link, cannot_link = read_pairs(reading, table, row_names, rows, y, notes)
+    must_link, cannot_link = read_pairs(prep, rows, y)
     if reading.labels_per_class is not None:
         y, hidden = hide_labels(y, reading.labels_per_class, reading.seed, where, notes)
     of_rows = {name: given[rows] for name, given in of_rows.items()}
@@ -172,8 +165,8 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
         X=X,
         y=y,
         feature_names=X.feature_names.tolist(),
-        variables=[table.names[j] for j in positions.tolist()],
-        variable_of=variable_of,
+        variables=[table.names[j] for j in features.positions.tolist()],
+        variable_of=features.variable_of,
         row_names=None if row_names is None else [row_names[i] for i in rows],
         rows=rows,
         hidden=hidden,
@@ -182,39 +175,15 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
         beside=frozenset(beside),
         must_link=must_link,
         cannot_link=cannot_link,
-        usual_total=scale.total,
+        usual_total=features.total,
         **of_rows,
     )
 
 
-def _values(
-    table: FileTable, features: NDArray[np.int64], reading: Reading, notes: list[str]
-) -> tuple[Any, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Scale]:
-    """Return X with its names, and what it was made of.
-
-    That is: rows and variables of the table, the variable of each column, and the scale of the
-    values.
-    """
-    if table.is_stored:
-        stored = rows_of_features(table, features, reading, notes)
-        stored, scale = scale_rows(table, stored, reading, notes)
-        return stored, np.arange(table.n_rows), features, np.arange(len(features)), scale
-    columns = read_numbers(table, features, reading.na, reading.decimal_comma)
-    check_categories(table, columns, reading.categorical)
-    columns, kept = settle_missing(table, columns, reading.missing, notes)
-    rows = np.arange(table.n_rows) if kept is None else kept
-    if reading.log:
-        columns = take_logarithms(table, columns, rows, notes)
-    columns, scale = scale_columns(table, columns, rows, reading, notes)
-    X, names, variable_of = encode(table, columns, reading.categorical, notes)
-    named = with_names(X, names, is_log=scale.is_log)
-    return named, rows, columns.positions, variable_of, scale
-
-
 def _warn_of_row_numbers(table: FileTable, X: Any) -> None:
-    """Tell of columns that count the rows: where rows are sorted by class, they look useful."""
+    """Warn of columns that count the rows: where rows are sorted by class, they look useful."""
     n_rows, names = X.shape[0], X.feature_names
-    if issparse(X) or getattr(X, "is_sparse", False) or n_rows < FEWEST_ROWS:
+    if issparse(X) or getattr(X, "is_sparse", False) or n_rows < MIN_ROWS:
         return
     places = sample_places(n_rows) if table.is_stored else np.arange(n_rows)
     X = few_rows(X)
@@ -227,6 +196,9 @@ def _warn_of_row_numbers(table: FileTable, X: Any) -> None:
                 f"measurement. Leave it out with {said('id')} or {said('drop')}.",
                 UserWarning,
             )
+
+
+# --- facts of the rows ----------------------------------------------------------------------------
 
 
 def find_row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | None, set[str]]:
@@ -246,28 +218,86 @@ def find_row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | No
     return names, {column}
 
 
-def _of_rows(
-    table: FileTable,
-    reading: Reading,
-    labels_table: FileTable | None,
-    row_names: Sequence[str] | None,
-) -> tuple[dict[str, NDArray[Any]], set[str]]:
+def _sample_info(prep: Preparation) -> tuple[dict[str, NDArray[Any]], set[str]]:
     """Return groups, batches and weights as `Dataset` has them, and their columns of the table."""
     found: dict[str, NDArray[Any]] = {}
     columns = set()
     for option, name in (("group", "groups"), ("batch", "batch"), ("weight", "weight")):
-        wanted = getattr(reading, option)
-        if wanted is None:
+        if (wanted := getattr(prep.reading, option)) is None:
             continue
-        source, joined = table, None
-        if labels_table is not None:
-            joined = join_column(table, reading, labels_table, option, row_names)
+        source, joined = prep.table, join_column(prep, option)
         if joined is not None:
-            source = replace(table, rows=joined.to_frame())
+            source = replace(source, rows=joined.to_frame())
+        column = find_column(source, wanted, option)
+        cells = text_of(source, column)
+        _check_given(source, cells, wanted, option)
+        found[name] = np.array(cells.to_list(), dtype=object)
         if option == "weight":
-            found[name], column = weights_of_rows(source, wanted, reading.decimal_comma)
-        else:
-            found[name], column = names_of_rows(source, wanted, option)
+            found[name] = _weights(source, cells, wanted, prep.reading.decimal_comma)
         if joined is None:
             columns.add(column)
     return found, columns
+
+
+def _weights(
+    table: FileTable, cells: pl.Series, wanted: str, decimal_comma: bool
+) -> NDArray[np.float64]:
+    plain = cells.str.replace(",", ".", literal=True) if decimal_comma else cells
+    weights = plain.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
+    if len(wrong):
+        row = int(wrong[0])
+        raise FileError(
+            f"{table.place(row)}: the weight ({said('weight', wanted)}) must be a number of 0 or "
+            f"more, and this one is {quote(cells[row])}."
+        )
+    return weights
+
+
+def _check_given(table: FileTable, cells: pl.Series, wanted: str, option: str) -> None:
+    """Refuse rows without a group, batch or weight."""
+    without = np.flatnonzero(cells.is_in(MISSING).to_numpy())
+    if not len(without):
+        return
+    first, *others = map(table.place, without[:3].tolist())
+    more = f" (also {join(others)}{', ...' * (len(without) > 3)})" if others else ""
+    raise FileError(
+        f"{first}: no {option} is given ({said(option, wanted)}), and {len(without)} of "
+        f"{table.n_rows} rows have none{more}. Each row must have one."
+    )
+
+
+def say_confounded(y: NDArray[Any], batches: NDArray[Any]) -> list[str]:
+    """Return a sentence on classes that are labelled in batches of their own alone, if any.
+
+    Parameters
+    ----------
+    y : object array of shape (n_rows,)
+        None for unlabelled rows.
+    batches : object array of shape (n_rows,)
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> y = np.array(["a", "b", None, "c"], dtype=object)
+    >>> say_confounded(y, np.array(["1", "1", "2", "2"]))[0][:46]
+    "The labelled rows of 'c' are all in batches wi"
+    """
+    labels = parse_labels(y, len(y))
+    batch = parse_labels(batches, len(y), words=frozenset())  # any text is a name
+    if labels.n_classes < 2:
+        return []
+    found = np.zeros((batch.n_classes, labels.n_classes), dtype=bool)
+    found[batch.codes[labels.labelled], labels.codes[labels.labelled]] = True
+    is_mixed = found.sum(axis=1) > 1
+    alone = sorted(map(str, labels.classes[~found[is_mixed].any(axis=0)].tolist()))
+    if not alone:
+        return []
+    each = " each" if len(alone) > 1 else ""
+    return [
+        f"The labelled rows of {examples(alone)} are{each} all in batches without labelled rows of "
+        "another class: taking out the batches takes out part of the difference."
+    ]

@@ -2,7 +2,6 @@
 
 import gzip
 import importlib
-import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from semisift.exceptions import TableError
-from semisift.utils._files import NO_ROOM
+from semisift.utils._files import no_room
 from semisift.utils._memory import shortage
 
 # What a column costs before it holds a value: its name, and its place in lists and sets.
@@ -38,17 +37,6 @@ def naming(path: Path | str) -> Iterator[None]:
         raise TableError(f"{path}: {error}") from error.__cause__
 
 
-def no_room(error: Exception) -> OSError | None:
-    """Return the system's error where a file did not fit onto its disk, whoever tells of it."""
-    for number in NO_ROOM:
-        if isinstance(error, OSError) and error.errno == number:
-            return error
-        # so polars and shutil say it
-        if f"(os error {number})" in str(error) or f"[Errno {number}]" in str(error):
-            return OSError(number, os.strerror(number))
-    return None
-
-
 @contextmanager
 def writing() -> Iterator[None]:
     """Tell of a full disk as Python does."""
@@ -71,10 +59,8 @@ def check_fits(n_bytes: int, what: str) -> None:
         What claims this size, for the message: "the array 'X' of shape (1000000, 1000000)".
     """
     if (lack := shortage(n_bytes, USABLE_SHARE)) is not None:
-        raise FileError(
-            f"{what} {lack}. If the file is what it should be, use a larger machine or a sparse "
-            "format."
-        )
+        cure = "If the file is right, use a larger machine or a sparse format"
+        raise FileError(f"{what} {lack}. {cure}.")
 
 
 # --- bytes of a file ------------------------------------------------------------------------------
@@ -114,18 +100,16 @@ def read_bytes(path: Path) -> bytes:
                 # twice: the parts, and the whole that is made of them
                 check_fits(2 * size, "the unpacked file")
     except DAMAGED as error:
-        raise FileError(
-            f"the file{packing} cannot be read: {error}. It may be cut or damaged: make or "
-            "download it again."
-        ) from error
+        cure = "It may be cut or damaged: make or download it again"
+        raise FileError(f"the file{packing} cannot be read: {error}. {cure}.") from error
     return b"".join(chunks)
 
 
 def check_shape(shape: Sequence[int]) -> None:
     """Refuse a sparse matrix whose rows and columns could not even be named."""
-    rows, columns = shape
-    n_bytes = BYTES_A_NAME * int(columns) + 16 * int(rows)
-    check_fits(n_bytes, f"a table of {rows} rows and {columns} columns")
+    rows, columns = map(int, shape)
+    what = f"a table of {rows} rows and {columns} columns"
+    check_fits(BYTES_A_NAME * columns + 16 * rows, what)
 
 
 def import_extra(module: str, extra: str) -> Any:
@@ -133,6 +117,6 @@ def import_extra(module: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise FileError(
-            f'this needs the library {module.partition(".")[0]}: pip install "semisift[{extra}]"'
-        ) from error
+        library = module.partition(".")[0]
+        cure = f'pip install "semisift[{extra}]"'
+        raise FileError(f"this needs the library {library}: {cure}") from error

@@ -12,39 +12,28 @@ from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
 from semisift.io._guards import FileError, naming
-from semisift.io._options import Reading, said
-from semisift.io._table import FileTable, find_column
+from semisift.io._options import said
+from semisift.io._table import FileTable, Preparation, find_column
 from semisift.utils._labels import (
     LONGEST_LABEL,
     MISSING,
     UNLABELLED,
     WRITTEN,
     as_class,
+    parse_labels,
     unlabelled_words,
 )
 from semisift.utils._text import examples, join, plural, quote
 from semisift.utils._warnings import warn
 
 
-def find_labels(
-    table: FileTable,
-    reading: Reading,
-    labels_table: FileTable | None,
-    row_names: Sequence[str] | None,
-    notes: list[str],
-) -> tuple[NDArray[Any], set[str], str]:
-    """Find the labels of a table.
+def find_labels(prep: Preparation) -> tuple[NDArray[Any], set[str], str]:
+    """Return the labels of a table, the columns that hold them, and where they were found.
 
     Parameters
     ----------
-    table : FileTable
-    reading : Reading
-    labels_table : FileTable or None
-        A table of its own that holds the labels, joined by the names of the rows.
-    row_names : sequence of str or None
-        By which a labels file is joined.
-    notes : list of str
-        Takes sentences on what was done.
+    prep : Preparation
+        Its notes take sentences on what was done.
 
     Returns
     -------
@@ -55,27 +44,30 @@ def find_labels(
     where : str
         For messages.
     """
+    table, labels, wanted = prep.table, prep.labels, prep.reading.label
     columns = set() if table.label is None else {table.label}
-    if labels_table is not None:
-        where = f"{labels_table.path}"
+    if labels is not None:
+        where = f"{labels.path}"
         with naming(where):
-            raw, name = _joined(table, reading, labels_table, row_names, notes)
+            name = _label_column(labels, wanted)
+            _check_lengths(labels, column_of(labels, name))
+            if len(labels.names) > 2 and wanted is None and labels.label is None:
+                which = f"Say with {said('label')} which holds the labels: {examples(labels.names)}"
+                raise FileError(f"there are {len(labels.names)} columns. {which}.")
+            raw = _join(prep, labels, name, "label", prep.notes)
         # the same labels in the table itself would be the best feature of all
         columns |= {name} & {*table.names, *table.rows.columns}
         if aside := sorted(columns & set(table.names)):
-            notes.append(f"The column {examples(aside)} of the table was left out: labels.")
+            prep.notes.append(f"The column {examples(aside)} of the table was left out: labels.")
     else:
-        column = table.label
-        if reading.label is not None:
-            column = find_column(table, reading.label, "label")
+        column = table.label if wanted is None else find_column(table, wanted, "label")
         if column is None:
             return np.full(table.n_rows, None, dtype=object), columns, ""
         columns.add(column)
         raw, where = column_of(table, column), f"{table.path}: column {quote(column)}"
-        _refuse_texts(table, raw)
+        _check_lengths(table, raw)
     with naming(where):
-        y = _classes(_cells(raw), reading.unlabelled, where, notes)
-    _warn_of_lookalikes(y)
+        y = _classes(_cells(raw), prep.reading.unlabelled, where, prep.notes)
     return y, columns, where
 
 
@@ -107,100 +99,101 @@ def rows_to_keep(
     return kept
 
 
-# --- labels in a file of their own ---------------------------------------------------------------
-
-
-def _joined(
-    table: FileTable,
-    reading: Reading,
-    labels: FileTable,
-    row_names: Sequence[str] | None,
-    notes: list[str],
-) -> tuple[pl.Series, str]:
-    """Return the labels in the order of the table's rows, and the name of their column."""
-    column = _label_column(labels, reading)
-    _refuse_texts(labels, column_of(labels, column))
-    if len(labels.names) > 2 and reading.label is None and labels.label is None:
-        raise FileError(
-            f"there are {len(labels.names)} columns. Say with {said('label')} which of them holds "
-            f"the labels: {examples(labels.names)}."
-        )
-    return _join(table, reading, labels, column, "label", row_names, notes), column
-
-
-def _label_column(labels: FileTable, reading: Reading) -> str:
-    if reading.label is not None:
-        return find_column(labels, reading.label, "label")
-    return labels.label or labels.names[-1]
-
-
-def join_column(
-    table: FileTable,
-    reading: Reading,
-    labels: FileTable,
-    option: str,
-    row_names: Sequence[str] | None,
-) -> pl.Series | None:
-    """Return a column of a labels file in the order of the table's rows.
+def hide_labels(
+    y: NDArray[Any], per_class: int, seed: int, where: str, notes: list[str]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Hide all but a few labels of each class, for a trial.
 
     Parameters
     ----------
-    table : FileTable
-    reading : Reading
-    labels : FileTable
-    option : str
-        That names the column, such as "group".
-    row_names : sequence of str or None
+    y : object array
+        Labels; None for unlabelled rows.
+    per_class : int
+    seed : int
+    where : str
+        Of the labels, for messages.
+    notes : list of str
+        Takes a sentence on what was done.
 
     Returns
     -------
-    polars.Series or None
-        None where the table has a column of this name itself, or the labels file has none.
+    shown, hidden : object arrays
+        The labels that are left, and those that were taken away; None elsewhere.
     """
-    wanted = getattr(reading, option)
-    if wanted not in labels.names or wanted in {*table.names, *table.rows.columns}:
+    labels = parse_labels(y, len(y))
+    if not len(labels.labelled):
+        raise TableError(f"{where}: {said('labels_per_class')} hides labels, and no row has one.")
+    order = np.argsort(labels.classes.astype(str))  # rows are drawn by class, as text
+    codes = np.append(np.argsort(order), UNLABELLED)[labels.codes]
+    kept = rows_to_keep(codes, per_class, np.random.default_rng(seed))
+    shown, hidden = y.copy(), y.copy()
+    shown[~kept], hidden[kept] = None, None
+    notes.append(
+        f"For this trial {plural(int(kept.sum()), 'label')} were kept, up to {per_class} a class, "
+        f"and {len(labels.labelled) - int(kept.sum())} were hidden (seed {seed})."
+    )
+    return shown, hidden
+
+
+# --- labels in a file of their own ----------------------------------------------------------------
+
+
+def _label_column(labels: FileTable, wanted: str | None) -> str:
+    if wanted is not None:
+        return find_column(labels, wanted, "label")
+    return labels.label or labels.names[-1]
+
+
+def join_column(prep: Preparation, option: str) -> pl.Series | None:
+    """Return the column of the labels file that an option names, in the order of the table's rows.
+
+    None where there is no such file, the table has a column of this name itself, or the labels file
+    has none.
+    """
+    wanted, table, labels = getattr(prep.reading, option), prep.table, prep.labels
+    if (
+        labels is None
+        or wanted not in labels.names
+        or wanted in {*table.names, *table.rows.columns}
+    ):
         return None
     with naming(labels.path):
-        return _join(table, reading, labels, wanted, option, row_names, []).alias(wanted)
+        return _join(prep, labels, wanted, option, []).alias(wanted)
 
 
 def _join(
-    table: FileTable,
-    reading: Reading,
-    labels: FileTable,
-    column: str,
-    what: str,
-    row_names: Sequence[str] | None,
-    notes: list[str],
+    prep: Preparation, labels: FileTable, column: str, what: str, notes: list[str]
 ) -> pl.Series:
     """Return a column of the labels file in the order of the table's rows."""
-    values, no_names = column_of(labels, column), {column, _label_column(labels, reading)}
-    others = {
-        name: text_of(labels, name).to_list() for name in labels.names if name not in no_names
-    }
+    table, row_names = prep.table, prep.row_names
+    values, no_names = column_of(labels, column), {column}
+    no_names |= {_label_column(labels, prep.reading.label)}
+    kept = [name for name in labels.names if name not in no_names]
+    others = {name: text_of(labels, name).to_list() for name in kept}
     if labels.row_names is not None:
         others["the names of its rows"] = labels.row_names
     if not others:
         _check_order(table, labels, len(values))
         return values
     if row_names is None:
-        _refuse_turned(table, others.values())
+        _check_turned(table, others.values())
         raise FileError(
             f"the labels are joined by the names of the rows, and {table.path} has none. Say with "
-            f"{said('id')} which of its columns holds them, or give a labels file with a single "
-            "column, in the order of the rows."
+            f"{said('id')} which column holds them, or give labels alone, in the order of the rows."
         )
-    names = _matching_names(labels, others, set(row_names), reading.id)
-    pairs: dict[str, Any] = {}
-    for row, (name, value) in enumerate(zip(names, values.to_list(), strict=True)):
-        if name in pairs and pairs[name] != value:
-            raise FileError(
-                f"{labels.place(row)}: {name!r} has the {what} {value!r}, and {pairs[name]!r} "
-                f"further up. A row can have one {what} only: remove one of them."
-            )
-        pairs[name] = value
-    _check_names(table, labels, pairs, row_names, notes)
-    return pl.Series([pairs.get(name) for name in row_names], strict=False)
+    names = _matching_names(labels, others, set(row_names), prep.reading.id)
+    every = pl.DataFrame({"name": names, "value": values}).with_row_index()
+    pairs = every.unique(["name", "value"], keep="first", maintain_order=True)
+    if len(again := pairs.filter(~pl.col("name").is_first_distinct())):
+        row, name, value = again.row(0)
+        other = pairs.filter(pl.col("name") == name)["value"][0]
+        raise FileError(
+            f"{labels.place(row)}: {name!r} has the {what} {value!r}, and {other!r} further up. A "
+            f"row can have one {what} only: remove one of them."
+        )
+    place = dict(zip(pairs["name"], range(len(pairs)), strict=True))
+    _check_names(table, labels, place, row_names, notes)
+    return pairs["value"].gather(pl.Series([*map(place.get, row_names)], dtype=pl.UInt32))
 
 
 def _matching_names(
@@ -208,10 +201,8 @@ def _matching_names(
 ) -> list[str]:
     """Choose the column of the labels file that holds the names of the table's rows."""
     if heading := known & {*labels.names}:
-        raise FileError(
-            f"the first line should hold the names of the columns, and {quote(heading.pop())} is "
-            "a row of the table. Add a line such as sample,label."
-        )
+        problem = f"the first line should name the columns: {quote(heading.pop())} is a row"
+        raise FileError(f"{problem}. Add a line such as sample,label.")
     if wanted in candidates:
         return candidates[wanted]
     matches = {name: len(known & set(names)) for name, names in candidates.items()}
@@ -225,34 +216,30 @@ def _matching_names(
     return candidates[best]
 
 
-def _refuse_turned(table: FileTable, candidates: Iterable[Iterable[str]]) -> None:
+def _check_turned(table: FileTable, candidates: Iterable[Iterable[str]]) -> None:
     """Refuse a table with features in rows: there, labels go by the names of columns."""
     columns = set(table.names)
     for names in candidates:
         found = [name for name in names if name in columns]
         if not table.transposed and 2 * len(found) > len(set(names)):
-            raise FileError(
-                f"the names in it are columns of {table.path}, not rows: {examples(found)}. If "
-                f"that file has features in rows, say {said('transpose', True)}."
-            )
+            problem = f"the names in it are columns of {table.path}, not rows: {examples(found)}"
+            cure = f"If that file has features in rows, say {said('transpose', True)}"
+            raise FileError(f"{problem}. {cure}.")
 
 
 def _check_order(table: FileTable, labels: FileTable, n_labels: int) -> None:
     """Refuse labels without names that are not as many as the rows."""
     if n_labels == table.n_rows:
         return
-    problem = f"{n_labels} labels for the {table.n_rows} rows of {table.path}"
+    cure = (
+        "Labels without row names must be as many as the rows, in their order, below a line with "
+        f"a name (here {quote(labels.names[0])})"
+    )
     # in a frame, a first column may name the features
     n_samples = (len(table.names), len(table.names) - table.is_frame)
     if n_labels in n_samples and not table.transposed:
-        raise FileError(
-            f"{problem}, but there are as many columns. If that file has features in rows, say "
-            f"{said('transpose', True)}."
-        )
-    raise FileError(
-        f"{problem}. Labels without row names must be as many as the rows, in their order, below a "
-        f"line with a name (here {quote(labels.names[0])})."
-    )
+        cure = f"There are as many columns: are features in rows? Say {said('transpose', True)}"
+    raise FileError(f"{n_labels} labels for the {table.n_rows} rows of {table.path}. {cure}.")
 
 
 def _check_names(
@@ -265,72 +252,61 @@ def _check_names(
     """Refuse names that do not join labels and rows, and note those that stand in one file only."""
     known = set(row_names)
     if len(known) < len(row_names):
-        twice = next(name for name, n in Counter(row_names).items() if n > 1)
-        raise TableError(
-            f"{table.path}: several rows are called {quote(twice)}. To join labels, the names of "
-            "the rows must differ."
-        )
+        [(twice, _)] = Counter(row_names).most_common(1)
+        rule = "To join labels, the names of the rows must differ"
+        raise TableError(f"{table.path}: several rows are called {quote(twice)}. {rule}.")
     strangers = [name for name in labelled if name not in known]
     if len(strangers) == len(labelled):
-        _refuse_turned(table, [labelled])
-        raise FileError(
-            f"none of its {len(labelled)} names is a row of {table.path}. There, rows are called "
-            f"{examples(row_names)}; here {examples(strangers)}. Do the two files belong together, "
-            f"and is {said('id')} the right column?"
-        )
+        _check_turned(table, [labelled])
+        problem = f"none of its {len(labelled)} names is a row of {table.path}"
+        names = f"Rows are called {examples(row_names)}; here {examples(strangers)}"
+        raise FileError(f"{problem}. {names}. Is {said('id')} the right column?")
     if strangers:
-        notes.append(
-            f"{len(strangers)} of the {len(labelled)} names in {labels.path.name} are not rows of "
-            f"the table and were left out: {examples(strangers)}."
-        )
+        some = f"{len(strangers)} of the {len(labelled)} names in {labels.path.name}"
+        notes.append(f"{some} are not rows of the table, left out: {examples(strangers)}.")
     if without := [name for name in row_names if name not in labelled]:
-        notes.append(
-            f"{plural(len(without), 'row')} without an entry in {labels.path.name}, unlabelled: "
-            f"{examples(without)}."
-        )
+        rows = f"{plural(len(without), 'row')} without an entry in {labels.path.name}"
+        notes.append(f"{rows}, unlabelled: {examples(without)}.")
 
 
-def _refuse_texts(table: FileTable, column: pl.Series) -> None:
+def _check_lengths(table: FileTable, column: pl.Series) -> None:
     """Refuse cells that are too long for the name of a class."""
     if column.dtype != pl.String:
         return
     lengths = column.str.len_chars()
     if (lengths.max() or 0) > LONGEST_LABEL:  # type: ignore[operator]
         row = (lengths > LONGEST_LABEL).arg_max() or 0
-        raise FileError(
-            f"{table.place(row)}: the label {quote(column[row][:60])}... has {lengths[row]:,} "
-            f"characters, and the name of a class has at most {LONGEST_LABEL:,}. Is "
-            f"{quote(column.name)} the right column?"
-        )
+        problem = f"the label {quote(column[row][:60])}... has {lengths[row]:,} characters"
+        rule = f"a class has at most {LONGEST_LABEL:,}. Is {quote(column.name)} the right column?"
+        raise FileError(f"{table.place(row)}: {problem}, and the name of {rule}")
 
 
-# --- from cells to classes -----------------------------------------------------------------------
+# --- from cells to classes ------------------------------------------------------------------------
 
 
 def _cells(raw: pl.Series) -> pl.Series:
     """Return the labels as text, whole numbers without a decimal point."""
     dtype = raw.dtype
     if dtype.is_float():
-        return pl.Series(raw.name, [_whole(value) for value in raw.to_list()], dtype=pl.String)
+        numbers, codes = np.unique(raw.to_numpy(), return_inverse=True)  # NaN where missing
+        texts = [None if value != value else _as_text(value) for value in numbers.tolist()]
+        return pl.Series(raw.name, np.array(texts, dtype=object)[codes].tolist(), dtype=pl.String)
     if dtype.is_integer() or dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null):
         return raw.cast(pl.String).str.strip_chars()
     raise FileError(f"labels must be words or whole numbers, and these are {dtype}.")
 
 
-def _whole(value: float | None) -> str | None:
-    if value is None or value != value:
-        return None
-    return f"{value:.0f}" if np.isfinite(value) and value == int(value) else str(value)
+def _as_text(value: float) -> str:
+    return f"{value:.0f}" if value.is_integer() else str(value)
 
 
 def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str]) -> NDArray[Any]:
     """Turn cells into labels: None for unlabelled rows, whole numbers where all are such."""
     no_label = unlabelled_words(named)
     every = sorted(cells.drop_nulls().unique().to_list())
-    missing = [value for value in named if value not in MISSING and value not in set(every)]
-    if missing:
+    if absent := [value for value in named if value not in MISSING and value not in {*every}]:
         raise TableError(
-            f"{said('unlabelled', missing[0])}: no row of {where} holds this value. It holds "
+            f"{said('unlabelled', absent[0])}: no row of {where} holds this value. It holds "
             f"{examples([cell for cell in every if cell])}."
         )
     found = [cell for cell in every if cell not in no_label]
@@ -344,18 +320,26 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
         numbers = {text: number for text, number in whole.items() if number != UNLABELLED}
         labels = numbers or labels
         if written and len(set(labels.values())) < 2:
-            raise _ask_about(written[0], found)
+            others = [label for label in found if label != written[0]]
+            beside = f"the labels are {written[0]} and {examples(others)}, and " if others else ""
+            cure = f"Say {said('unlabelled', written[0])} if it marks rows without a label, or"
+            cure += f" {said('unlabelled', 'NA')} if all of them are classes"
+            problem = f"{beside}{written[0]} can mean a class or an unlabelled row"
+            raise FileError(f"{problem}. {cure}.")
         if written:
             notes.append(f"Rows with the label {join(written)} were read as unlabelled.")
     # by the number of the cell: each label is one object, however many rows have it
-    codes = cells.cast(pl.Enum(every)).to_physical().cast(pl.Int64).fill_null(len(every))
-    y = np.array([*(labels.get(cell) for cell in every), None], dtype=object)[codes.to_numpy()]
-    given = [label for label in y if label is not None]
-    if len(given) > 2 and len(set(given)) == len(given) > 0.5 * len(y):
+    codes = cells.cast(pl.Enum(every)).to_physical().cast(pl.Int64).fill_null(len(every)).to_numpy()
+    y = np.array([*(labels.get(cell) for cell in every), None], dtype=object)[codes]
+    counts = np.bincount(codes, minlength=len(every))
+    n_given = int(sum(counts[place] for place, cell in enumerate(every) if cell in labels))
+    if n_given > 2 and len(set(labels.values())) == n_given > 0.5 * len(y):
+        given = examples([label for label in y if label is not None])
         raise FileError(
-            f"each of the {len(given)} labelled rows has a label of its own ({examples(given)}). "
-            "This looks like an identifier: is it the right column?"
+            f"each of the {n_given} labelled rows has a label of its own ({given}). This looks "
+            "like an identifier: is it the right column?"
         )
+    _warn_of_lookalikes({label for label in labels.values() if isinstance(label, str)})
     return y
 
 
@@ -382,19 +366,13 @@ def whole_numbers(found: list[str]) -> dict[str, Any] | None:
     has_leading_zero = any(re.match(r"[+-]?0\d", text) for text in found)
     if has_leading_zero or not all(abs(number) < 2**63 for number in numbers):
         return None
-    exact = {text: _exact(text) for text in found}  # a float would take 2**53 + 1 for 2**53
-    if broken := [text for text, number in exact.items() if number is None]:
+    exact = {text: _number(text) for text in found}  # a float would take 2**53 + 1 for 2**53
+    if broken := [text for text, value in exact.items() if value is None or value % 1]:
         raise FileError(
             f"labels must be words or whole numbers, and there is {broken[0]}: this looks like a "
             "measurement. Is it the right column? If so, turn it into classes first."
         )
-    return exact
-
-
-def _exact(text: str) -> int | None:
-    """Return the whole number that a text means; None where it means another."""
-    value = _number(text)
-    return None if value is None or value != int(value) else int(value)
+    return {text: int(value) for text, value in exact.items() if value is not None}
 
 
 def _number(text: str) -> Decimal | None:
@@ -406,61 +384,14 @@ def _number(text: str) -> Decimal | None:
     return value if value.is_finite() else None
 
 
-def _ask_about(written: str, found: list[str]) -> FileError:
-    others = [label for label in found if label != written]
-    beside = f"the labels are {written} and {examples(others)}, and " if others else ""
-    return FileError(
-        f"{beside}{written} can mean a class or an unlabelled row. Say "
-        f"{said('unlabelled', written)} if it marks rows without a label, or "
-        f"{said('unlabelled', 'NA')} if all of them are classes."
-    )
-
-
-def _warn_of_lookalikes(y: NDArray[Any]) -> None:
+def _warn_of_lookalikes(words: set[str]) -> None:
     seen: dict[Any, str] = {}
-    for label in sorted({label for label in y if isinstance(label, str)}):
+    for label in sorted(words):
         number = _number(label)
         looks = " ".join(label.casefold().split()) if number is None else number
-        twin = seen.setdefault(looks, label)
-        if twin != label:
+        other = seen.setdefault(looks, label)
+        if other != label:
             differ = "differ in capital letters or spaces only"
             same = differ if number is None else "are the same number"
-            warn(
-                f"the labels {twin!r} and {label!r} {same}, and count as two classes.", UserWarning
-            )
-
-
-def hide_labels(
-    y: NDArray[Any], per_class: int, seed: int, where: str, notes: list[str]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Hide all but a few labels of each class, for a trial.
-
-    Parameters
-    ----------
-    y : object array
-        Labels; None for unlabelled rows.
-    per_class : int
-    seed : int
-    where : str
-        Of the labels, for messages.
-    notes : list of str
-        Takes a sentence on what was done.
-
-    Returns
-    -------
-    shown, hidden : object arrays
-        The labels that are left, and those that were taken away; None elsewhere.
-    """
-    known = np.array([label is not None for label in y])
-    if not known.any():
-        raise TableError(f"{where}: {said('labels_per_class')} hides labels, and no row has one.")
-    number = {text: code for code, text in enumerate(sorted({str(label) for label in y[known]}))}
-    codes = np.array([-1 if label is None else number[str(label)] for label in y])
-    kept = rows_to_keep(codes, per_class, np.random.default_rng(seed))
-    shown, hidden = y.copy(), y.copy()
-    shown[~kept], hidden[kept] = None, None
-    notes.append(
-        f"For this trial {plural(int(kept.sum()), 'label')} were kept, up to {per_class} a class, "
-        f"and {int((known & ~kept).sum())} were hidden (seed {seed})."
-    )
-    return shown, hidden
+            count = f"the labels {other!r} and {label!r} {same}, and count as two classes."
+            warn(count, UserWarning)

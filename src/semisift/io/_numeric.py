@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import coo_array, issparse
 
 from semisift.exceptions import TableError
 from semisift.io._guards import FileError, check_fits
@@ -69,12 +69,12 @@ def read_numbers(
     else:
         columns, found = _from_matrix(table, positions), set()
     columns = replace(columns, X=_mark_missing(columns, missing_values, found))
-    _refuse_infinite(table, columns)
+    _check_finite(table, columns)
     return columns
 
 
 def _mark_missing(columns: FeatureColumns, values: Sequence[str], found: set[str]) -> Any:
-    """Return X with NaN for the numbers that mean "missing"; refuse marks that stand nowhere."""
+    """Return X with NaN for the numbers that mean "missing"; refuse marks that no cell has."""
     numbers = {value: float(value) for value in values if is_number(value)}
     X = columns.X
     if numbers and X.dtype.kind != "f":
@@ -93,9 +93,6 @@ def _mark_missing(columns: FeatureColumns, values: Sequence[str], found: set[str
     return X
 
 
-# --- matrices ------------------------------------------------------------------------------------
-
-
 def _from_matrix(table: FileTable, positions: NDArray[np.int64]) -> FeatureColumns:
     X = table.values
     if X.dtype.kind != "f" or not (issparse(X) or X.flags.f_contiguous):
@@ -106,18 +103,14 @@ def _from_matrix(table: FileTable, positions: NDArray[np.int64]) -> FeatureColum
         check_fits(n_values * size, what)
     if len(positions) < X.shape[1]:
         X = X[:, positions]
-    names = [table.names[j] for j in positions.tolist()]
     categories: dict[int, list[str]] = {}
-    if declared := [j for j, name in enumerate(names) if name in table.categorical]:
+    if declared := [j for j, k in enumerate(positions) if table.names[k] in table.categorical]:
         X = np.array(X.toarray() if issparse(X) else X, dtype=np.float64, order="F")
         for j in declared:
             known = ~np.isnan(X[:, j])
             values, X[known, j] = np.unique(X[known, j], return_inverse=True)
             categories[j] = [f"{value:g}" for value in values]
     return FeatureColumns(positions, X, categories)
-
-
-# --- frames --------------------------------------------------------------------------------------
 
 
 def _from_frame(
@@ -133,39 +126,38 @@ def _from_frame(
     dtype: Any = pl.Float32 if small else pl.Float64
     # filled column by column: a frame of numbers would stand beside the array
     X = np.empty((table.n_rows, len(positions)), np.dtype(dtype.__name__.lower()), order="F")
-    doubtful: list[int] = []
+    with_words: dict[int, int] = {}
     # Column by column: on 22,283 columns twice as fast as one expression for all of them.
-    for j, position in enumerate(positions):
+    for j, position in enumerate(positions.tolist()):
         column = every[position]
         if column.dtype not in TEXT:
-            _refuse_other_types(table, int(position), column)
+            _check_type(table, position, column)
             X[:, j] = column.cast(dtype).to_numpy()
             continue
         text = column.cast(pl.String)
         read = text.cast(pl.Float64, strict=False)
         is_read = not decimal_comma and read.null_count() == text.null_count()
-        if not is_read or column.name in table.categorical:
-            doubtful.append(j)
-        else:
+        if is_read and column.name not in table.categorical:
             X[:, j] = read.to_numpy()
+        else:
+            with_words[j] = position
     categories: dict[int, list[str]] = {}
     found: set[str] = set()
-    if doubtful:
-        places = {j: int(positions[j]) for j in doubtful}
-        categories, found = _settle_doubtful(table, places, X, missing_values, decimal_comma)
+    if with_words:
+        categories, found = _read_words(table, with_words, X, missing_values, decimal_comma)
     return FeatureColumns(positions, X, categories), found
 
 
-def _settle_doubtful(
+def _read_words(
     table: FileTable,
-    places: dict[int, int],
+    positions: dict[int, int],
     X: NDArray[Any],
     missing_values: Sequence[str],
     decimal_comma: bool,
 ) -> tuple[dict[int, list[str]], set[str]]:
     """Fill columns of numbers with missing cells, or of categories; see `_from_frame`."""
     # one below the other: a call for each column would take long
-    columns = [table.values.to_series(position) for position in places.values()]
+    columns = [table.values.to_series(position) for position in positions.values()]
     text = pl.concat([column.cast(pl.String).alias("cell") for column in columns])
     text = text.rechunk().str.strip_chars()
     named = text.is_in(list(missing_values))
@@ -177,18 +169,19 @@ def _settle_doubtful(
     numbers = plain.cast(pl.Float64, strict=False)
     unread = (text.is_not_null() & numbers.is_null()).to_numpy().reshape(len(columns), -1)
     categories = {}
-    for k, (j, position) in enumerate(places.items()):
+    for k, (j, position) in enumerate(positions.items()):
         part = slice(k * table.n_rows, (k + 1) * table.n_rows)
         wrong = np.flatnonzero(unread[k])
-        if not len(wrong) and table.names[position] not in table.categorical:
+        is_declared = table.names[position] in table.categorical
+        if not len(wrong) and not is_declared:
             X[:, j] = numbers[part].to_numpy()
             continue
         cells = text[part]
-        if table.names[position] not in table.categorical:
-            _refuse_few_words(table, position, cells, wrong, decimal_comma)
+        if not is_declared:
+            _check_words(table, position, cells, wrong, decimal_comma)
         categories[j] = sorted(cells.drop_nulls().unique().to_list(), key=_order)
-        codes: dict[str | None, int] = {cell: i for i, cell in enumerate(categories[j])}
-        X[:, j] = [codes.get(cell, np.nan) for cell in cells.to_list()]
+        codes = cells.cast(pl.Enum(categories[j])).to_physical()
+        X[:, j] = codes.cast(pl.Float64).to_numpy()
     return categories, found
 
 
@@ -196,73 +189,59 @@ def _order(value: str) -> tuple[bool, float, str]:
     return (False, float(value), value) if is_number(value) else (True, 0.0, value)
 
 
-# --- what is refused -----------------------------------------------------------------------------
+# --- refusals -------------------------------------------------------------------------------------
 
 
-def _refuse_other_types(table: FileTable, position: int, column: pl.Series) -> None:
+def _check_type(table: FileTable, position: int, column: pl.Series) -> None:
     dtype = column.dtype
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
         return
     what = "dates or times" if dtype.is_temporal() else f"values of type {dtype}"
-    raise FileError(
-        f"column {position + 1 + table.column_offset} ({quote(column.name)}) holds {what}, and "
-        f"only numbers and words can be ranked. Leave it out with {said('drop', column.name)}, or "
-        "turn it into a number first."
-    )
+    place = f"column {position + 1 + table.column_offset} ({quote(column.name)})"
+    cure = f"Turn it into numbers, or leave it out with {said('drop', column.name)}"
+    raise FileError(f"{place} holds {what}: only numbers and words can be ranked. {cure}.")
 
 
-def _refuse_few_words(
+def _check_words(
     table: FileTable, position: int, text: pl.Series, wrong: NDArray[np.int64], decimal_comma: bool
 ) -> None:
     """Refuse a column of numbers with other cells among them; most may be words."""
     row = int(wrong[0])
     cell = text[row]
     is_mostly_text = 2 * len(wrong) > len(text) - text.null_count()
-    if not is_mostly_text or re.match(f"{WITH_UNIT}|{THOUSANDS}", cell):
-        more = f" ({len(wrong)} such cells in this column)" if len(wrong) > 1 else ""
-        raise FileError(
-            f"{table.place(row, position)}: {quote(cell)} is not a number{more}. "
-            f"{_advice(table, position, row, cell, decimal_comma)}"
-        )
-
-
-def _advice(table: FileTable, position: int, row: int, cell: str, decimal_comma: bool) -> str:
-    comma = said("decimal_comma", True)
-    if decimal_comma and "." in cell:
-        return f"With {comma} a number has no point: remove thousand separators."
-    if re.match(THOUSANDS, cell):
-        rule = "If the commas separate thousands, remove them"
-        return f"{rule}; if they are decimal commas, say {comma}."
-    if re.match(DECIMAL_COMMA, cell):
-        return f"If numbers are written with a decimal comma here, say {comma}."
-    if re.match(WITH_UNIT, cell):
-        return "Remove the signs of per cent, currencies or thousands, so that numbers are left."
-    if table.transposed and table.row_names:
-        column = table.row_names[row]
-        return (
-            f"Correct it, or mark it as missing with {said('na', cell)}. If the column "
-            f"{quote(column)} of the file is no sample, leave it out with {said('drop', column)}."
-        )
-    name = table.names[position]
-    return (
+    if is_mostly_text and not re.match(f"{WITH_UNIT}|{THOUSANDS}", cell):
+        return
+    name, comma = table.names[position], said("decimal_comma", True)
+    cure = (
         f"Correct it, mark it as missing with {said('na', cell)}, say {said('category', name)} if "
         f"the column holds categories, or leave it out with {said('drop', name)}."
     )
+    if decimal_comma and "." in cell:
+        cure = f"With {comma} a number has no point: remove thousand separators."
+    elif re.match(THOUSANDS, cell):
+        cure = f"Remove thousand separators; if the commas are decimal ones, say {comma}."
+    elif re.match(DECIMAL_COMMA, cell):
+        cure = f"If numbers are written with a decimal comma here, say {comma}."
+    elif re.match(WITH_UNIT, cell):
+        cure = "Remove the signs of per cent, currencies or thousands."
+    elif table.transposed and table.row_names:
+        column = table.row_names[row]
+        cure = (
+            f"Correct it, or mark it as missing with {said('na', cell)}. If the column "
+            f"{quote(column)} of the file is no sample, leave it out with {said('drop', column)}."
+        )
+    more = f" ({len(wrong)} such cells in this column)" if len(wrong) > 1 else ""
+    raise FileError(f"{table.place(row, position)}: {quote(cell)} is not a number{more}. {cure}")
 
 
-def _refuse_infinite(table: FileTable, columns: FeatureColumns) -> None:
+def _check_finite(table: FileTable, columns: FeatureColumns) -> None:
     X = columns.X
     stored = X.data if issparse(X) else X
     if np.isfinite(stored.sum(dtype=np.float64)) or not np.isinf(stored).any():
         return
-    if issparse(X):
-        entries = X.tocoo()
-        entry = int(np.isinf(entries.data).argmax())
-        row, j = entries.row[entry], entries.col[entry]
-    else:
-        row, j = np.argwhere(np.isinf(X))[0]
-    position = int(columns.positions[j])
-    raise FileError(
-        f"{table.place(int(row), position)}: the value is infinite, and scores need finite "
-        f"numbers. Correct it, or mark such values as missing with {said('na', 'inf')}."
-    )
+    entries = coo_array(X if issparse(X) else np.isinf(X))
+    first = int(np.isinf(entries.data).argmax())
+    row, j = int(entries.row[first]), int(entries.col[first])
+    place = table.place(row, int(columns.positions[j]))
+    cure = f"Correct it, or mark such values as missing with {said('na', 'inf')}"
+    raise FileError(f"{place}: the value is infinite. {cure}.")

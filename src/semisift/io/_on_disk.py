@@ -19,8 +19,8 @@ from semisift.exceptions import OutOfCoreError
 from semisift.io._guards import FileError
 from semisift.io._options import Reading, TableOptions, said
 from semisift.out_of_core._matrix import COPIES, OutOfCoreMatrix
-from semisift.out_of_core._sources import DerivedSource, SelectedColumns, Source
-from semisift.preprocessing._log_normalized import first_negative
+from semisift.out_of_core._sources import DerivedSource, Source
+from semisift.preprocessing._counts import first_no_count
 from semisift.utils._columns import check_structure
 from semisift.utils._files import can_write
 from semisift.utils._memory import in_words
@@ -103,7 +103,7 @@ class MatrixOnDisk(OnDisk):
     def source(self, positions: NDArray[np.integer]) -> Source:
         """Return the rows of some columns."""
         is_whole = len(positions) == self.shape[1]
-        return self._source if is_whole else SelectedColumns(self._source, positions)
+        return self._source if is_whole else DerivedSource(self._source, columns=positions)
 
     def doubtful(self, positions: NDArray[np.integer]) -> list[int]:
         """Return no column: a matrix holds numbers."""
@@ -129,26 +129,24 @@ class LogRows(DerivedSource):
             check_structure(rows, "it")
             rows.sum_duplicates()
         taken = rows.astype(self.dtype)
-        if (found := first_negative(taken)) is not None:
-            raise self._error(start, *found)
+        if (found := first_no_count(taken, allow_infinite=True)) is not None:
+            row, column, value = found
+            place = (
+                f"{self.place(start + row, start + row + 1)}, column {quote(self.names[column])}"
+            )
+            problem = f"{said('log', True)} takes values of 0 or more, and this one is {value:g}"
+            cure = f"Leave the column out with {said('drop')}, or do without {said('log', True)}"
+            raise OutOfCoreError(f"{place}: {problem}. {cure}.")
         stored = taken.data if issparse(taken) else taken
         np.log1p(stored, out=stored)
         return taken
-
-    def _error(self, start: int, row: int, column: int, value: float) -> OutOfCoreError:
-        place = self.place(start + row, start + row + 1)
-        return OutOfCoreError(
-            f"{place}, column {quote(self.names[column])}: {said('log', True)} takes log(1 + x) "
-            f"of values of 0 or more, and this one is {value:g}. Leave the column out with "
-            f"{said('drop')}, or do without {said('log', True)}."
-        )
 
 
 # --- what stays -----------------------------------------------------------------------------------
 
 
 class _Announced(Source):
-    """What is known of rows before they are looked at."""
+    """Rows of which the shape, the type and the size are known, and no values."""
 
     name = "X"
 
@@ -156,12 +154,12 @@ class _Announced(Source):
         self.shape, self.dtype, self._n_bytes = shape, np.dtype(dtype), n_bytes
 
     def read(self, start: int, stop: int) -> Any:
-        """Return nothing: nobody asks."""
+        """Raise a NotImplementedError."""
         raise NotImplementedError
 
     @property
     def n_bytes(self) -> int:
-        """What all rows take in memory."""
+        """Bytes of all rows in memory."""
         return super().n_bytes if self._n_bytes is None else self._n_bytes
 
 
@@ -197,40 +195,31 @@ def stays_on_disk(
     rows = OutOfCoreMatrix(_Announced(size, dtype, n_bytes), max_memory=options.max_memory)
     if rows.fits():
         return False
-    _refuse_what_needs_all(options, rows)
-    _check_passes(options.passes)
+    plain = Reading()
+    for name in OF_ALL_VALUES:
+        if (value := getattr(options, name)) != getattr(plain, name):
+            shown = value[0] if isinstance(value, tuple) else value
+            needs = f"{in_words(COPIES * rows.n_bytes)} of memory, and {in_words(rows.usable)} may"
+            cure = f"Allow more with {said('max_memory')}, or leave it out"
+            raise FileError(
+                f"{said(name, shown)} needs all values at once: {needs} be used. {cure}."
+            )
+    if options.passes is not None:
+        _make_folder(Path(options.passes))
     return True
 
 
-def _refuse_what_needs_all(options: Reading, rows: OutOfCoreMatrix) -> None:
-    plain = Reading()
-    for name in OF_ALL_VALUES:
-        value = getattr(options, name)
-        if value == getattr(plain, name):
-            continue
-        shown = value[0] if isinstance(value, tuple) else value
-        raise FileError(
-            f"{said(name, shown)} needs all values at once. With what a ranking needs they take "
-            f"{in_words(COPIES * rows.n_bytes)}, and {in_words(rows.usable)} of memory may be "
-            f"used: allow more with {said('max_memory')}, or prepare the table first and leave "
-            "this out."
-        )
-
-
-def _check_passes(passes: str | None) -> None:
+def _make_folder(folder: Path) -> None:
     """Make the folder of passes, before the first of them takes its time."""
-    if passes is None:
-        return
-    folder = Path(passes)
+    named = said("passes", str(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        problem = error.strerror or error
         raise FileError(
-            f"{said('passes', passes)}: no folder can be made there: {problem}."
+            f"{named}: no folder can be made there: {error.strerror or error}."
         ) from error
     if not can_write(folder):
-        raise FileError(f"{said('passes', passes)}: the folder cannot be written to.")
+        raise FileError(f"{named}: the folder cannot be written to.")
 
 
 def few_rows(X: Any) -> Any:

@@ -21,8 +21,8 @@ from semisift.utils._text import is_writable, quote
 
 LONGEST_VALUE = 60
 
-# Options whose flag is shorter than their name in Python.
-FLAGS = {"max_memory": "memory"}
+# Options whose flag is another word than their name in Python.
+FLAGS = {"passes": "cache_dir"}
 
 
 class Format(NamedTuple):
@@ -40,36 +40,24 @@ class Format(NamedTuple):
 PLAIN = ("csv", "tsv", "parquet")
 
 
+SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+SERIES = ("_series_matrix.txt", "_series_matrix.txt.gz")
+SVM = (".svmlight", ".libsvm", ".svm", ".svmlight.gz", ".libsvm.gz", ".svm.gz")
+
 FORMATS: dict[str, Format] = {
     "csv": Format("text", (".csv", ".csv.gz", ".txt", ".txt.gz"), "text, comma or semicolon"),
     "tsv": Format("text", (".tsv", ".tsv.gz", ".tab", ".tab.gz"), "text, tab"),
     "parquet": Format("parquet", (".parquet", ".pq"), "Apache Parquet"),
     "npz": Format("npz", (".npz",), "arrays of numpy, dense or sparse"),
     "mat": Format("matlab", (".mat",), "MATLAB; version 7.3 needs the extra hdf5"),
-    "xlsx": Format(
-        "xlsx",
-        (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
-        "a sheet of Excel or LibreOffice; needs the extra excel",
-        PLAIN,
-    ),
-    "geo": Format(
-        "geo",
-        ("_series_matrix.txt", "_series_matrix.txt.gz"),
-        "a series matrix of GEO, with what it says of the samples",
-        PLAIN,
-    ),
+    "xlsx": Format("xlsx", SHEETS, "Excel or LibreOffice; needs the extra excel", PLAIN),
+    "geo": Format("geo", SERIES, "a series matrix of GEO, with facts of the samples", PLAIN),
     "gct": Format("gct", (".gct", ".gct.gz"), "GenePattern, version 1.2 or 1.3", PLAIN),
     "arff": Format("arff", (".arff", ".arff.gz"), "Weka, dense or sparse"),
-    "svmlight": Format(
-        "svmlight",
-        (".svmlight", ".libsvm", ".svm", ".svmlight.gz", ".libsvm.gz", ".svm.gz"),
-        "svmlight and libsvm",
-    ),
+    "svmlight": Format("svmlight", SVM, "svmlight and libsvm"),
     "mtx": Format("mtx", (".mtx", ".mtx.gz"), "Matrix Market"),
     "10x": Format("tenx", (), "a folder with matrix.mtx, features.tsv and barcodes.tsv"),
-    "10x-h5": Format(
-        "tenx_h5", (".h5",), "the matrix of Cell Ranger; needs the extra hdf5", ("npz",)
-    ),
+    "10x-h5": Format("tenx_h5", (".h5",), "Cell Ranger; needs the extra hdf5", ("npz",)),
     "h5ad": Format("h5ad", (".h5ad",), "AnnData; needs the extra anndata"),
     "zarr": Format("zarr_store", (".zarr",), "a folder of AnnData; needs the extra anndata"),
 }
@@ -93,36 +81,31 @@ def _option(default: Any, about: str, kind: str = "", choices: tuple[str, ...] =
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """What may be said of any table."""
+    """Options of reading any table."""
 
     supports_out_of_core: ClassVar[bool] = False
     """Whether the values of a large table may stay in its file."""
 
     judges_by_some: ClassVar[bool] = False
-    """Whether the usual total of counts that stay there may be that of some rows."""
+    """Whether the median total of counts that stay there may be that of some rows."""
 
     label: str | None = _option(
-        None,
-        "Column with the labels, by name or by number (the first is 1, the last -1).",
-        "COLUMN",
+        None, "Column with the labels, by name or number (the first is 1, the last -1).", "COLUMN"
     )
     id: str | None = _option(None, "Column with the names of the rows; not a feature.", "COLUMN")
     group: str | None = _option(
         None,
-        "Column that says which rows belong together, as those of one donor, plate or patient: "
-        "they are never split between bags or halves of the rows, or by compare between training "
-        "and test. Not a feature.",
+        "Column with groups of rows, such as donors: a group is never split between bags, halves "
+        "of the rows, or training and test. Not a feature.",
         "COLUMN",
     )
     drop: tuple[str, ...] = _option((), "Column that is not a feature.", "COLUMN")
     unlabelled: tuple[str, ...] = _option(
-        (),
-        "Label that means: nobody has looked at this row. Empty cells, NA and ? mean it anyway.",
-        "VALUE",
+        (), "Label of unlabelled rows, as empty cells, NA and ? always are.", "VALUE"
     )
     missing: str = _option(
         "error",
-        "What to do about missing values; they can stay for methods that take gaps.",
+        "What to do about missing values; keep is for methods that accept them.",
         choices=("error", "keep", "median", "drop-columns", "drop-rows"),
     )
     na: tuple[str, ...] = _option(
@@ -130,8 +113,7 @@ class TableOptions:
     )
     categorical: str = _option(
         "error",
-        "What to do about columns of words: a column for each category, ranked together, or "
-        "numbers in the order of the categories.",
+        "What to do about columns of words: a column for each category, or one of numbers.",
         choices=("error", "onehot", "ordinal"),
     )
     category: tuple[str, ...] = _option(
@@ -144,31 +126,28 @@ class TableOptions:
     )
     normalize: bool | None = _option(
         None,
-        "Bring the counts of each row to the median total of a row and take log(1 + x). If it is "
-        f"not said: where {', '.join(OF_CELLS[:-1])} and {OF_CELLS[-1]} files hold counts.",
+        "Bring the counts of each row to the median total and take log(1 + x); by default where "
+        f"{', '.join(OF_CELLS)} files hold counts.",
     )
     transpose: bool = _option(False, "The file has features in rows.")
     format: str | None = _option(
         None,
-        f"Format of the file, where the ending of its name does not tell: {', '.join(FORMATS)}.",
+        f"Format of a file whose name does not end with it: {', '.join(FORMATS)}.",
         "NAME",
         choices=tuple(FORMATS),
     )
     matrix: str | None = _option(
         None,
-        "Which array of the file holds the values (npz, mat), which layer (h5ad, zarr), sheet "
-        "(xlsx) or genome (10x-h5).",
+        "The array with the values (npz, mat), layer (h5ad, zarr), sheet (xlsx), genome (10x-h5).",
         "NAME",
     )
     names_from: str | None = _option(
         None,
-        "Column with the names of the features: of var (h5ad, zarr), id or name (10x, 10x-h5), "
-        "Description or another one before the samples (gct).",
+        "Column with the names of the features: of var (h5ad, zarr), id or name (10x, 10x-h5), or "
+        "before the samples (gct).",
         "NAME",
     )
-    append_unlabelled: bool = _option(
-        False, "Append the rows that an npz keeps apart as unlabelled (u_X)."
-    )
+    append_unlabelled: bool = _option(False, "Append the unlabelled rows (u_X) of an npz file.")
     separator: str | None = _option(
         None, "Between the cells of a text table: a character, or tab.", "CHAR"
     )
@@ -177,7 +156,7 @@ class TableOptions:
     decimal_comma: bool = _option(False, "Numbers are written 1,5 instead of 1.5.")
 
     def check(self) -> None:
-        """Refuse what no table can be read with."""
+        """Raise a TableError for a value that no table can be read with."""
         for each in fields(self):
             value, choices = getattr(self, each.name), each.metadata.get("choices")
             if choices and value is not None and value not in choices:
@@ -187,9 +166,8 @@ class TableOptions:
             if (value := getattr(self, name)) is not None and not is_writable(value):
                 raise TableError(f"{_named(name)} must be a text: got {quote(value)}.")
         if self.separator is not None and len(self.between_cells or "") != 1:
-            raise TableError(
-                f"{_named('separator')} must be a single character, or tab: got {self.separator!r}."
-            )
+            rule = "must be a single character, or tab"
+            raise TableError(f"{_named('separator')} {rule}: got {self.separator!r}.")
 
     @property
     def between_cells(self) -> str | None:
@@ -204,89 +182,71 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading(TableOptions):
-    """What may be said of one table and the files beside it."""
+    """Options of reading one table and the files beside it."""
 
     supports_out_of_core = True
 
     batch: str | None = _option(
         None,
-        "Column that says which rows were measured together: differences between batches are "
-        "taken out before anything is ranked. Not a feature.",
+        "Column with batches of rows, whose differences are removed before ranking. Not a feature.",
         "COLUMN",
     )
     weight: str | None = _option(
-        None,
-        "Column that says how many rows each row counts for, 0 or more. Not a feature.",
-        "COLUMN",
+        None, "Column with the weight of each row, 0 or more. Not a feature.", "COLUMN"
     )
     labels: str | None = _option(
         None,
-        "Labels in a file of their own: row names and labels, or labels alone in the order of the "
-        "rows.",
+        "File with the labels: row names and labels, or labels alone in the order of the rows.",
         "FILE",
     )
     must_link: str | None = _option(
         None,
-        "Pairs of rows that belong to the same class, for the methods that learn from pairs: two "
-        "columns with the names of the rows, or with their numbers from 1. Labels are then "
-        "optional.",
+        "File with pairs of rows of the same class: two columns with the names of the rows, or "
+        "their numbers from 1. Labels are then optional.",
         "FILE",
     )
     cannot_link: str | None = _option(
-        None, "Pairs of rows that belong to different classes, in the same form.", "FILE"
+        None, "File with pairs of rows of different classes, in the same form.", "FILE"
     )
     labels_per_class: int | None = _option(
         None,
-        "Hide all but K labels of each class: a trial on labelled data. The hidden labels judge "
-        "those that the method gives.",
+        "Hide all but K labels of each class, to test predictions on the hidden ones.",
         "K",
     )
-    log: bool = _option(
-        False,
-        "Take log(1 + x) of every column of numbers, as raw intensities want it. Values below 0 "
-        "are refused.",
-    )
+    log: bool = _option(False, "Take log(1 + x) of every column of numbers, none of them negative.")
     max_memory: int | str | None = _option(
         None,
-        "How much memory the values may take, with the copies that a ranking needs, as in 4GB; "
-        "half of what is free, if it is not said. Rows of h5ad, zarr and Parquet files that need "
-        "more stay in the file: a ranking is made from some of them and passes over all.",
+        "Memory for the values and the copies that a ranking needs, as in 4GB; half of what is "
+        "free by default. Rows of h5ad, zarr and Parquet files that need more stay in the file.",
         "SIZE",
     )
     passes: str | None = _option(
         None,
-        "Keep finished passes over rows that stay in the file here: a second start goes on from "
-        "there.",
+        "Keep finished passes over rows in a file here: a second start goes on from there.",
         "FOLDER",
     )
     seed: int = _option(0, "Decides which labels are hidden.", "N")
 
     @classmethod
     def of(cls, **options: Any) -> "Reading":
-        """Take options as Python users give them: numbers of columns, one value or several."""
-        kinds = {each.name: each for each in fields(cls)}
-        taken = {}
-        for name, value in options.items():
-            if name not in kinds:
-                raise TypeError(f"read_table has no parameter {name!r}. It has {', '.join(kinds)}.")
-            try:
-                taken[name] = _taken(value, kinds[name])
-            except ValueError as error:
-                raise TableError(str(error)) from error
-        return cls(**taken)
+        """Return options as Python users give them: numbers of columns, one value or several."""
+        known = {each.name: each for each in fields(cls)}
+        if unknown := [name for name in options if name not in known]:
+            has = ", ".join(known)
+            raise TypeError(f"read_table has no parameter {unknown[0]!r}. It has {has}.")
+        try:
+            return cls(**{name: _parse(value, known[name]) for name, value in options.items()})
+        except ValueError as error:
+            raise TableError(str(error)) from error
 
     def check(self) -> None:
-        """Refuse what no table can be read with."""
+        """Raise a TableError for a value that no table can be read with."""
+        from semisift.utils._validation import check_integer  # not for --help: it needs numpy
+
         super().check()
         if self.log and self.normalize:
-            raise TableError(
-                f"{said('normalize', True)} takes log(1 + x) as {said('log', True)} does: give one "
-                "of them."
-            )
-        from semisift.utils._validation import (
-            check_integer,  # with numpy, which a list of options does without
-        )
-
+            both = f"{said('normalize', True)} and {said('log', True)} take the same logarithms"
+            raise TableError(f"{both}: give one of them.")
         try:
             check_integer(self.labels_per_class, _named("labels_per_class"), or_none=True)
             if self.max_memory is not None:
@@ -295,67 +255,52 @@ class Reading(TableOptions):
             raise TableError(str(error)) from error
 
 
-def _taken(value: Any, option: Field[Any]) -> Any:
-    """Return the value of an option as the command line gives it; refuse what is none, by name."""
-    from semisift.utils import _validation  # with numpy, which a list of options does without
+def _parse(value: Any, option: Field[Any]) -> Any:
+    """Return the value of an option as the command line has it, or raise a ValueError."""
+    from semisift.utils import _validation as validation  # not for --help: it needs numpy
 
     name, kind, default = option.name, option.metadata["kind"], option.default
     if isinstance(default, tuple):
-        return _several(value, name)
+        is_list = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+        given = [*value] if is_list else [value]
+        if not all(isinstance(each, str | Real) for each in given):
+            rule = "one text or number, or a list of them"
+            raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
+        return tuple(map(str, given))
     if "bool" in str(option.type):
-        _validation.check_flag(value, name, or_none=default is None)
+        validation.check_flag(value, name, or_none=default is None)
     elif value is None and default is None:
         return None
     elif kind in ("FILE", "FOLDER"):
-        _validation.check_path(value, name)
+        validation.check_path(value, name)
         return os.fspath(value)
     elif kind == "COLUMN":
-        if not isinstance(value, str) and not _validation.is_integer(value):
+        if not isinstance(value, str) and not validation.is_integer(value):
             raise ValueError(f"{name} must be the name or number of a column: got {quote(value)}.")
         return str(value)
     elif kind == "N":
-        _validation.check_integer(value, name, 0, _validation.LARGEST_SEED)
-    elif kind not in ("K", "SIZE"):  # which are checked wherever they come from
-        _validation.check_text(value, name)
+        validation.check_integer(value, name, 0, validation.LARGEST_SEED)
+    elif kind not in ("K", "SIZE"):  # which `check` looks at
+        validation.check_text(value, name)
     return value
 
 
-def _several(value: Any, name: str) -> tuple[str, ...]:
-    """Return one text or number, or several, as texts."""
-    is_one = isinstance(value, str | Real)
-    is_list = isinstance(value, Iterable) and not isinstance(value, bytes | Mapping)
-    given = [value] if is_one else [*value] if is_list else [None]
-    if not all(isinstance(each, str | Real) for each in given):
-        rule = "one text or number, or a list of them"
-        raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
-    return tuple(map(str, given))
-
-
-TYPES = {
-    "COLUMN": "str or int",
-    "FILE": "str or Path",
-    "FOLDER": "str or Path",
-    "K": "int",
-    "N": "int",
-    "SIZE": "int or str",
-}
+TYPES = {"FILE": "str or Path", "FOLDER": "str or Path", "COLUMN": "str or int"}
+TYPES |= {"K": "int", "N": "int", "SIZE": "int or str"}
 
 
 def takes_options(function: Any) -> Any:
     """Give a function the parameters of `Reading`, and their documentation for ``{options}``."""
-    signature, lines = inspect.signature(function), []
+    lines = []
     for each in fields(Reading):
-        kind = TYPES.get(each.metadata["kind"], "str")
-        if each.metadata["choices"]:
-            kind = "{" + ", ".join(f'"{choice}"' for choice in each.metadata["choices"]) + "}"
-        elif "bool" in str(each.type):
-            kind = "bool"
-        if isinstance(each.default, tuple):
-            kind += ", or several"
+        kind = "bool" if "bool" in str(each.type) else TYPES.get(each.metadata["kind"], "str")
+        if choices := each.metadata["choices"]:
+            kind = "{" + ", ".join(f'"{choice}"' for choice in choices) + "}"
+        kind += ", or several" if isinstance(each.default, tuple) else ""
         about = textwrap.fill(each.metadata["about"], 92, subsequent_indent=" " * 4)
         lines += [f"{each.name} : {kind}, default={each.default!r}", f"    {about}"]
-    options = inspect.signature(Reading).parameters.values()
-    function.__signature__ = signature.replace(parameters=[signature.parameters["path"], *options])
+    own, options = inspect.signature(function), inspect.signature(Reading).parameters.values()
+    function.__signature__ = own.replace(parameters=[own.parameters["path"], *options])
     # newer versions of Python have taken the margin from it already
     text = inspect.cleandoc(function.__doc__ or "")
     function.__doc__ = text.replace("{options}", "\n".join(lines))

@@ -1,4 +1,4 @@
-"""The door: from a file to a table of numbers, names and labels.
+"""From a file to a table of numbers, names and labels.
 
 `read_table` does it all: `read` finds the format and reads the file as it is, `prepare` decides
 what is a label, a name or a feature and turns features into numbers.
@@ -6,7 +6,7 @@ what is a label, a name or a feature and turns features into numbers.
 
 import hashlib
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,15 @@ from semisift.utils._validation import check_path
 
 SPREADSHEETS = (".numbers",)  # that are not read
 
+# Options of some formats, and which these are.
+ONLY_FOR = {
+    "matrix": HAVE_SEVERAL_MATRICES,
+    "names_from": HAVE_SEVERAL_NAMES,
+    "append_unlabelled": ("npz",),
+    "max_memory": STORED,
+    "passes": STORED,
+}
+
 
 def read(path: str | Path, options: TableOptions | None = None) -> FileTable:
     """Read a file as it is.
@@ -47,29 +56,16 @@ def read(path: str | Path, options: TableOptions | None = None) -> FileTable:
         if not path.exists():
             raise FileError("there is no such file or folder.")
         form = options.format or find_format(path)
-        if options.matrix is not None and form not in HAVE_SEVERAL_MATRICES:
-            raise FileError(f"{said('matrix')} chooses one of several, and a {form} file has one.")
-        if options.names_from is not None and form not in HAVE_SEVERAL_NAMES:
-            raise FileError(
-                f"{said('names_from')} chooses one of several columns of names, which "
-                f"{', '.join(HAVE_SEVERAL_NAMES)} files have; this is {form}."
-            )
-        if options.append_unlabelled and form != "npz":
-            raise FileError(f"{said('append_unlabelled', True)} is for npz files; this is {form}.")
-        for name in ("max_memory", "passes"):
-            if form not in STORED and getattr(options, name, None) is not None:
-                raise FileError(
-                    f"{said(name)} is for files whose rows may stay there, which are "
-                    f"{', '.join(STORED)}; this is {form}."
-                )
+        for name, forms in ONLY_FOR.items():
+            if getattr(options, name, None) not in (None, False) and form not in forms:
+                raise FileError(f"{said(name)} is for {', '.join(forms)} files: this is {form}.")
         try:
             table: FileTable = _module(form).read(path, options)
         except OSError as error:
             raise FileError(f"the file cannot be read: {error.strerror or error}.") from error
         except MemoryError as error:
-            raise FileError(
-                "the file needs more memory than there is. Use a larger machine or a sparse format."
-            ) from error
+            cure = "Use a larger machine or a sparse format"
+            raise FileError(f"the file needs more memory than there is. {cure}.") from error
         return table
 
 
@@ -88,27 +84,19 @@ def write(table: FileTable, path: Path) -> None:
 
 
 def find_format(path: Path) -> str:
-    """Tell the format of a file by its name; a folder is one of zarr or of 10x."""
+    """Return the format of a file by the ending of its name; a folder is one of zarr or of 10x."""
     name = path.name.lower()
     if path.is_dir():
         return "zarr" if name.endswith(FORMATS["zarr"].endings) else "10x"
-    found = {
-        ending: form
-        for form, known in FORMATS.items()
-        for ending in known.endings
-        if name.endswith(ending)
-    }
-    if found:
-        return found[max(found, key=len)]
+    endings = {ending: form for form, known in FORMATS.items() for ending in known.endings}
+    if found := max(filter(name.endswith, endings), key=len, default=None):
+        return endings[found]
     if name.endswith(SPREADSHEETS):
-        raise TableError(
-            f"{path}: this is a file of a spreadsheet program. Save the sheet as CSV there, and "
-            "give that file."
-        )
-    endings = ", ".join(known.endings[0] for known in FORMATS.values() if known.endings)
+        raise TableError(f"{path}: a spreadsheet of this kind is not read. Save the sheet as CSV.")
+    first = ", ".join(known.endings[0] for known in FORMATS.values() if known.endings)
     raise TableError(
-        f"{path}: the ending of the name does not tell the format. Known are {endings} and the "
-        f"folder of 10x; say {said('format')} for a file with another name."
+        f"{path}: the ending of the name tells no format. Known are {first} and the folder of "
+        f"10x; say {said('format')} for a file with another name."
     )
 
 
@@ -117,20 +105,16 @@ def checksum(path: Path) -> str | None:
 
     None for what can be read once only, such as a pipe.
     """
-    if not path.is_file() and not path.is_dir():
+    files = [path]
+    if path.is_dir():
+        files = sorted(path.rglob("*") if find_format(path) == "zarr" else path.iterdir())
+    elif not path.is_file():
         return None
     digest = hashlib.sha256()
-    for file in sorted(_files(path)):
-        if file.is_file():
-            with file.open("rb") as content:
-                hashlib.file_digest(content, lambda: digest)
+    for file in filter(Path.is_file, files):
+        with file.open("rb") as content:
+            hashlib.file_digest(content, lambda: digest)
     return digest.hexdigest()
-
-
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        return iter([path])
-    return path.rglob("*") if find_format(path) == "zarr" else path.iterdir()
 
 
 @takes_options

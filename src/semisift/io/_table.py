@@ -16,14 +16,14 @@ from semisift.exceptions import TableError
 from semisift.io._formats._sparse import native
 from semisift.io._guards import FileError, naming
 from semisift.io._on_disk import OnDisk
-from semisift.io._options import TableOptions, said
+from semisift.io._options import Reading, TableOptions, said
 from semisift.utils._labels import MISSING as MISSING
 from semisift.utils._text import plural, quote
 
 # Names that a mistyped one is compared with: more would take longer than a reader waits.
-MOST_COMPARED = 20_000
+MAX_COMPARED = 20_000
 
-LAST_CHARACTER = 0x10FFFF
+MAX_CHARACTER = 0x10FFFF
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +82,8 @@ class FileTable:
         with naming(self.path):
             if not n_rows or not width:
                 raise FileError(f"the table is empty: it has {n_rows} rows and {width} columns.")
-            if (n_names := len(self.names)) != width:
-                rule = "The names must be as many as the columns"
-                raise FileError(f"{n_names} names for {width} columns. {rule}.")
+            if len(self.names) != width:
+                raise FileError(f"{len(self.names)} names for {width} columns.")
             check_unique(self.names, "feature" if self.transposed else "column")
 
     @property
@@ -129,6 +128,29 @@ class FileTable:
         return f"{line}, column {column + 1 + self.column_offset} ({quote(self.names[column])})"
 
 
+@dataclass(eq=False)
+class Preparation:
+    """A table that is being prepared for a ranker, and what belongs to it.
+
+    Attributes
+    ----------
+    table : FileTable
+    reading : Reading
+        What the user said of it.
+    labels : FileTable or None
+        A table of its own that holds the labels, joined by the names of the rows.
+    row_names : list of str or None
+    notes : list of str
+        Sentences on what was done.
+    """
+
+    table: FileTable
+    reading: Reading
+    labels: FileTable | None
+    row_names: list[str] | None
+    notes: list[str]
+
+
 def from_matrix(
     path: Path,
     form: str,
@@ -171,29 +193,24 @@ def from_matrix(
     FileTable
     """
     if X.ndim != 2:
-        raise FileError(
-            f"the values must be a matrix with samples and features: got an array of {X.ndim} "
-            f"dimensions, shape {X.shape}."
-        )
+        raise FileError(f"the values must be a matrix: got an array of shape {X.shape}.")
     if X.dtype.kind not in "biuf":
         raise FileError(f"the values must be numbers: got an array of type {X.dtype}.")
     if not isinstance(X, OnDisk):
         X = X.T if options.transpose else X
         X = X.tocsr() if issparse(X) else native(X)
-    n_columns = X.shape[1]
-    if names is None:
-        names = [f"feature_{j}" for j in range(1, n_columns + 1)]
-    _check_fit(X, names, 1, f"{len(names)} feature names")
+    names = [f"feature_{j}" for j in range(1, X.shape[1] + 1)] if names is None else names
+    _check_length(X, names, 1, f"{len(names)} feature names")
     if row_names is not None:
-        _check_fit(X, row_names, 0, f"{len(row_names)} row names")
+        _check_length(X, row_names, 0, f"{len(row_names)} row names")
     rows = rows or {}
     for name, column in rows.items():
-        _check_fit(X, column, 0, f"{quote(name)} has {len(column)} values")
-    marks = np.zeros(n_columns, dtype=bool) if categorical is None else categorical
-    if len(marks) != n_columns:
-        raise FileError(f"{len(marks)} marks of categorical columns for {n_columns} columns.")
+        _check_length(X, column, 0, f"{quote(name)} has {len(column)} values")
+    if categorical is not None:
+        _check_length(X, categorical, 1, f"{len(categorical)} marks of categorical columns")
     what = "feature" if options.transpose else "column"
     named, numbered = settle_names([str(name) for name in names], what, options)
+    is_categorical = np.zeros(len(named), dtype=bool) if categorical is None else categorical
     return FileTable(
         path=path,
         form=form,
@@ -202,11 +219,20 @@ def from_matrix(
         rows=pl.DataFrame({name: as_series(column) for name, column in rows.items()}),
         row_names=None if row_names is None else [str(name) for name in row_names],
         label=label,
-        categorical=frozenset(np.array(named, dtype=object)[marks]),
+        categorical=frozenset(np.array(named, dtype=object)[is_categorical]),
         transposed=options.transpose,
         notes=(*notes, *numbered),
         details={**(details or {}), "names": named},
     )
+
+
+def _check_length(X: Any, given: Any, axis: int, what: str) -> None:
+    """Refuse what has not one value for each row (axis 0) or column of a matrix."""
+    if len(given) == X.shape[axis]:
+        return
+    turn = f" They fit the other side: try again with {said('transpose', True)} (or without)."
+    cure = turn if len(given) == X.shape[1 - axis] else ""
+    raise FileError(f"{what} for {X.shape[axis]} {('rows', 'features')[axis]}.{cure}")
 
 
 def find_column(table: FileTable, wanted: str, option: str) -> str:
@@ -228,23 +254,21 @@ def find_column(table: FileTable, wanted: str, option: str) -> str:
     if wanted in table.rows.columns or wanted in table.names:
         return wanted
     n_columns = len(table.names) + table.column_offset
+    problem = f"{said(option, wanted)}: {table.path} has no column of this name"
     try:
         number = int(wanted)
     except ValueError:
         every = [*table.rows.columns, *table.names]
-        near = get_close_matches(wanted, every[:MOST_COMPARED], n=3) or every[:3]
-        way_out = f"It has, for example, {', '.join(map(quote, near))}."
+        near = get_close_matches(wanted, every[:MAX_COMPARED], n=3) or every[:3]
+        cure = f"It has, for example, {', '.join(map(quote, near))}."
         if table.is_row(wanted):
             turn = said("transpose", True)
-            way_out = f"A row is called so: if the file has features in rows, say {turn}."
-        problem = f"{said(option, wanted)}: {table.path} has no column of this name"
-        raise TableError(f"{problem}. {way_out}") from None
+            cure = f"A row is called so: if the file has features in rows, say {turn}."
+        raise TableError(f"{problem}. {cure}") from None
     position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
     if number == 0 or not 0 <= position < len(table.names):
-        raise TableError(
-            f"{said(option, wanted)}: {table.path} has no column of this name or number. Columns "
-            f"are counted from {1 + table.column_offset} to {n_columns}."
-        )
+        counted = f"Columns are counted from {1 + table.column_offset} to {n_columns}"
+        raise TableError(f"{problem} or number. {counted}.")
     return table.names[position]
 
 
@@ -327,18 +351,7 @@ def texts(array: NDArray[Any]) -> list[str]:
     if array.dtype.kind == "U" and array.size:
         plain = native(np.ascontiguousarray(array)).ravel()
         codes = plain.view(np.uint32)  # as the file has them, and Python believes anything
-        wrong = codes[(codes > LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))]
+        wrong = codes[(codes > MAX_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))]
         if len(wrong):
             raise ValueError(f"a text in it holds {wrong[0]:#x}, which is no character")
     return [str(value) for value in array.ravel().tolist()]
-
-
-def _check_fit(X: Any, given: Any, axis: int, what: str) -> None:
-    """Refuse what has not one value for each row (axis 0) or column of a matrix."""
-    if len(given) == X.shape[axis]:
-        return
-    way_out = ""
-    if len(given) == X.shape[1 - axis]:
-        turn = said("transpose", True)
-        way_out = f" They fit the other side of the matrix: try again with {turn} (or without)."
-    raise FileError(f"{what} for {X.shape[axis]} {('rows', 'features')[axis]}.{way_out}")

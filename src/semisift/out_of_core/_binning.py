@@ -4,16 +4,47 @@ The first finds the extremes of each column and its values, if these are few; th
 often each bin meets each class. Counts are whole numbers, so that blocks of any size give the same.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from semisift import _kernels
-from semisift.out_of_core._matrix import OutOfCoreMatrix, entries_of
-from semisift.utils._information import N_BINS, CountedBins, codes_of, cuts_from
+from semisift.out_of_core._matrix import OutOfCoreMatrix, entries_of, filled_by_row
+from semisift.utils._information import N_BINS, TableBins, codes_of, cuts_from
 from semisift.utils._labels import Labels
 from semisift.utils._typing import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class CountedBins(TableBins):
+    """Columns of which is known alone how often each bin meets each class.
+
+    Attributes
+    ----------
+    by_class : int array of shape (n_classes + 1, n_bins, n_columns)
+        The first counts are of rows without a class.
+    classes : int array of shape (n_rows,)
+        Class of each row, -1 for none.
+    """
+
+    by_class: Ints
+    classes: Ints
+    n_bins: int = N_BINS
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.classes), self.by_class.shape[2]
+
+    def tables(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Any]]:
+        """Yield the tables with a variable that is the same for all rows of a class."""
+        present, first = np.unique(self.classes, return_index=True)
+        counts = np.zeros((n_other, *self.by_class.shape[1:]), dtype=np.int64)
+        for code, row in zip(present, first, strict=True):
+            counts[other[row]] += self.by_class[code + 1]
+        yield slice(None), counts
 
 
 def count_bins(rows: OutOfCoreMatrix, labels: Labels) -> tuple[CountedBins, Floats]:
@@ -64,14 +95,10 @@ def _count(rows: OutOfCoreMatrix, labels: Labels, cuts: Floats) -> Ints:
     for start, block in rows.blocks("bins", rows.many_rows):
         values, columns = entries_of(block)
         own = codes[start : start + block.shape[0]]
-        owner = np.repeat(own, np.diff(block.indptr) if issparse(block) else _filled(block))
+        owner = np.repeat(own, filled_by_row(block))
         bins = columns.astype(np.int64) * N_BINS + codes_of(values, cuts[:, columns])
         found += np.bincount(bins * n_codes + owner, minlength=len(found))
     counts = found.reshape(n_columns, N_BINS, n_codes)
     rest = np.bincount(codes, minlength=n_codes) - counts.sum(axis=1)
     counts[np.arange(n_columns), background] += rest
     return np.ascontiguousarray(counts.transpose(2, 1, 0))
-
-
-def _filled(block: Any) -> Ints:
-    return np.count_nonzero(block, axis=1)

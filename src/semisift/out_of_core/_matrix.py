@@ -13,7 +13,6 @@ import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from semisift.exceptions import OutOfCoreError
-from semisift.out_of_core._sources import ArraySource, Source, SparseSource, find_source
+from semisift.out_of_core._sources import ArraySource, Source, find_source
 from semisift.utils._columns import blank_columns, check_structure, copy_rows
 from semisift.utils._files import drafts
 from semisift.utils._memory import available_memory, in_words, read_size
@@ -114,7 +113,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             )
         found = X if isinstance(X, Source) else find_source(X, name)
         if found is None:
-            found = SparseSource(X, name) if issparse(X) else ArraySource(np.asarray(X), name)
+            found = ArraySource(X if issparse(X) else np.asarray(X), name)
         self.source: Source = found
         self.shape = found.shape
         self.is_sparse = found.is_sparse
@@ -169,6 +168,10 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         return COPIES * self.n_bytes <= self.usable
 
     @property
+    def _row_bytes(self) -> float:
+        return max(1.0, self.n_bytes / max(1, len(self)))
+
+    @property
     def is_read_in_place(self) -> bool:
         """Whether the rows are mapped one after the other, and are more than are read at once."""
         return self.source.is_mapped_by_row and self.n_bytes > READ_BYTES
@@ -176,8 +179,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
     @property
     def many_rows(self) -> int:
         """Rows of large blocks, for passes whose result does not depend on the blocks."""
-        row = max(1.0, self.n_bytes / max(1, len(self)))
-        most = int(math.log2(max(1.0, min(READ_BYTES, self.usable // 4) / row)))
+        most = int(math.log2(max(1.0, min(READ_BYTES, self.usable // 4) / self._row_bytes)))
         return max(self.block_rows, min(MOST_ROWS, 1 << most))
 
     # --- reading ---
@@ -225,14 +227,14 @@ class OutOfCoreMatrix(NamedColumnsMixin):
 
     def _group_rows(self, height: int) -> int:
         """Return how many rows are read at once, a multiple of the height of a block."""
-        row = max(1.0, self.n_bytes / max(1, len(self)))
+        row = self._row_bytes
         most = min(READ_BYTES, self.usable // 4)
         # two groups at a time, and the parts from which they are made
         least = 4 * min(height, len(self)) * row
         if self.usable < least:
             raise OutOfCoreError(
                 f"a block of {min(height, len(self)):,} rows of {self.source.name} needs "
-                f"{in_words(int(least))} to be worked on, and the memory that may be used is "
+                f"{in_words(int(least))}, and the memory that may be used is "
                 f"{in_words(self.usable)}. Allow more memory."
             )
         chunk = max((b - a for a, b in _spans(self.source.bounds)), default=0)
@@ -244,19 +246,15 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             )
         return height * max(1, int(most / (height * row)))
 
-    def read(self, start: int, stop: int) -> Any:
-        """Return some rows that follow each other, clean; see `blocks`."""
-        return self._read(start, stop, np.arange(start, stop), self.source.read)
-
-    def read_some(self, start: int, stop: int, rows: Ints) -> Any:
-        """Return those of the rows from `start` to `stop` that are wanted, clean."""
-        some = partial(self.source.read_some, places=rows - start)
-        return self._read(start, stop, rows, some)
-
-    def _read(self, start: int, stop: int, numbers: Ints, take: Callable[[int, int], Any]) -> Any:
+    def read(self, start: int, stop: int, rows: Ints | None = None) -> Any:
+        """Return some rows that follow each other, or those of them that are wanted, clean."""
+        numbers = np.arange(start, stop) if rows is None else rows
         where = self.source.place(start, stop)
         try:
-            rows = take(start, stop)
+            if rows is None:
+                found = self.source.read(start, stop)
+            else:
+                found = self.source.read_some(start, stop, rows - start)
         except (OutOfCoreError, KeyboardInterrupt, MemoryError):
             raise
         except Exception as error:
@@ -265,13 +263,14 @@ class OutOfCoreMatrix(NamedColumnsMixin):
                 f"{where} cannot be read: {type(error).__name__}: {error}. It is cut or damaged, "
                 "or no longer there."
             ) from error
-        if tuple(rows.shape) != (len(numbers), self.shape[1]):
+        announced = len(numbers), self.shape[1]
+        if tuple(found.shape) != announced:
             raise OutOfCoreError(
-                f"{where}: the rows have the shape {tuple(rows.shape)}, where "
-                f"{(len(numbers), self.shape[1])} is announced."
+                f"{where}: the rows have the shape {tuple(found.shape)}, where {announced} is "
+                "announced."
             )
         try:
-            clean = self._clean_sparse(rows) if issparse(rows) else self._clean_dense(rows)
+            clean = self._clean(found)
         except ValueError as error:
             raise OutOfCoreError(f"{where}: {error}") from error
         if self._blank is not None:
@@ -291,10 +290,9 @@ class OutOfCoreMatrix(NamedColumnsMixin):
                     return self.source.place(low, high)
         return None
 
-    def _clean_dense(self, rows: Any) -> NDArray[np.floating]:
-        return np.ascontiguousarray(rows, dtype=self.dtype)
-
-    def _clean_sparse(self, rows: Any) -> csr_array:
+    def _clean(self, rows: Any) -> Any:
+        if not issparse(rows):
+            return np.ascontiguousarray(rows, dtype=self.dtype)
         rows = csr_array(rows)
         check_structure(rows, "it")
         rows = rows.astype(self.dtype, copy=False)
@@ -306,16 +304,16 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         return rows
 
     def _refuse_gaps(self, rows: Any, numbers: Ints) -> None:
-        values = rows.data if issparse(rows) else rows
+        values = (rows.data if issparse(rows) else rows).ravel()
         if _is_finite(values):
             return
-        places = np.flatnonzero(~np.isfinite(values.ravel()))
+        places = np.flatnonzero(~np.isfinite(values))
         if issparse(rows):
             row = int(np.searchsorted(rows.indptr, places[0], side="right")) - 1
             column = int(rows.indices[places[0]])
         else:
             row, column = divmod(int(places[0]), rows.shape[1])
-        is_nan = np.isnan(values.ravel()[places[0]])
+        is_nan = np.isnan(values[places[0]])
         named = column if self.feature_names is None else repr(self.feature_names[column])
         where = self.source.place(int(numbers[row]), int(numbers[row]) + 1)
         more = f", and {len(places) - 1:,} more in the rows after it" if len(places) > 1 else ""
@@ -336,7 +334,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             stop = min(start + size, n_rows)
             wanted = rows[low:high]
             if len(wanted) > FEW_WANTED * (stop - start):
-                found.append(self.read_some(start, stop, wanted))
+                found.append(self.read(start, stop, wanted))
             elif len(wanted):
                 found += self._look_up(wanted, bounds)
             if self.progress is not None:
@@ -349,12 +347,8 @@ class OutOfCoreMatrix(NamedColumnsMixin):
     def _look_up(self, rows: Ints, bounds: NDArray[np.integer]) -> list[Any]:
         """Return rows that stand far from each other, part by part of the store."""
         parts = np.searchsorted(bounds, rows, side="right")
-        found = []
-        for part in np.unique(parts):
-            own = rows[parts == part]
-            first = int(own[0])
-            found.append(self.read_some(first, int(own[-1]) + 1, own))
-        return found
+        each = (rows[parts == part] for part in np.unique(parts))
+        return [self.read(int(own[0]), int(own[-1]) + 1, own) for own in each]
 
     def load(self, *, keeps_gaps: bool = False) -> Any:
         """Return all rows as a Fortran-ordered array or csr_array; gaps of dense ones may stay.
@@ -438,6 +432,11 @@ def entries_of(block: Any) -> tuple[Floats, Ints]:
         return block.data.astype(np.float64), block.indices
     rows, columns = np.nonzero(block)
     return block[rows, columns].astype(np.float64), columns.astype(np.int32)
+
+
+def filled_by_row(block: Any) -> Ints:
+    """Return how many values of each row are not 0."""
+    return np.diff(block.indptr) if issparse(block) else np.count_nonzero(block, axis=1)
 
 
 def _is_finite(values: NDArray[np.floating]) -> bool:

@@ -34,6 +34,10 @@ class Source(ABC):
     is_sparse : bool
     is_log : bool
         Whether the values are known to be logarithms of counts at equal totals.
+    in_memory : bool
+        Whether the rows are in memory already.
+    is_mapped_by_row : bool
+        Whether the rows are those of a memory map, one after the other.
     """
 
     name: str
@@ -41,16 +45,10 @@ class Source(ABC):
     dtype: np.dtype[Any]
     is_sparse: bool = False
     is_log: bool = False
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether the rows are in memory already."""
-        return False
-
-    @property
-    def is_mapped_by_row(self) -> bool:
-        """Whether the rows are those of a memory map, one after the other."""
-        return False
+    in_memory: bool = False
+    is_mapped_by_row: bool = False
+    _chunk_rows: int = 0
+    _fingerprint: tuple[Any, ...] | None = None
 
     @property
     def mapped_columns(self) -> NDArray[np.floating] | None:
@@ -69,6 +67,8 @@ class Source(ABC):
     @property
     def bounds(self) -> Sequence[int]:
         """The first row of each part that is stored as one, and the number of rows."""
+        if self._chunk_rows:
+            return [*range(0, self.shape[0], self._chunk_rows), self.shape[0]]
         return range(0, self.shape[0] + ROWS_AT_HAND, ROWS_AT_HAND)
 
     @property
@@ -79,7 +79,7 @@ class Source(ABC):
     @property
     def fingerprint(self) -> tuple[Any, ...] | None:
         """What tells whether the rows are the same as in an earlier process; None if nothing."""
-        return None
+        return self._fingerprint
 
     def place(self, start: int, stop: int) -> str:
         """Say where rows are."""
@@ -99,50 +99,42 @@ def of_file(path: str | os.PathLike[str]) -> tuple[Any, ...]:
 
 
 class ArraySource(Source):
-    """A dense array that gives rows by slices: of numpy, mapped or not, h5py or zarr."""
+    """An array that gives rows by slices: of numpy, mapped or not, h5py, zarr, or sparse."""
 
     def __init__(self, array: Any, name: str = "X", fingerprint: Any = None) -> None:
-        self.array = array
+        self.is_sparse = issparse(array)
+        self.array = array.tocsr() if self.is_sparse else array
         self.name = name
         self.shape = (int(array.shape[0]), int(array.shape[1]))
         self.dtype = np.dtype(array.dtype)
         self._chunk_rows = _chunk_rows(array)
         self._fingerprint = fingerprint
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether this is an array of numpy that no file is mapped to."""
-        return isinstance(self.array, np.ndarray) and not isinstance(self.array, np.memmap)
-
-    @property
-    def is_mapped_by_row(self) -> bool:
-        """Whether the array is mapped, and has no columns that follow each other."""
-        return isinstance(self.array, np.memmap) and not self.array.flags.f_contiguous
+        self._is_mapped = isinstance(array, np.memmap)
+        self.in_memory = self.is_sparse or (isinstance(array, np.ndarray) and not self._is_mapped)
+        self.is_mapped_by_row = self._is_mapped and not array.flags.f_contiguous
 
     @property
     def mapped_columns(self) -> NDArray[np.floating] | None:
         """The array itself, where it is a map of columns that need not be changed."""
-        if not isinstance(self.array, np.memmap) or not self.array.flags.f_contiguous:
+        if not self._is_mapped or self.is_mapped_by_row:
             return None
         is_plain = self.dtype in (np.float32, np.float64) and self.array.flags.aligned
         return np.asarray(self.array) if is_plain else None
 
     def read(self, start: int, stop: int) -> Any:
-        """Return rows as a dense array."""
-        return np.asarray(self.array[start:stop])
+        """Return rows, dense or sparse."""
+        return self.array[start:stop] if self.is_sparse else np.asarray(self.array[start:stop])
 
     @property
-    def bounds(self) -> Sequence[int]:
-        """The chunks of the array, where it has any."""
-        if not self._chunk_rows:
-            return super().bounds
-        return [*range(0, self.shape[0], self._chunk_rows), self.shape[0]]
+    def n_bytes(self) -> int:
+        """What the values take, and their places where they are sparse."""
+        return _sparse_bytes(self.array.nnz, self.dtype) if self.is_sparse else super().n_bytes
 
     @property
     def fingerprint(self) -> tuple[Any, ...] | None:
         """The file and the place in it."""
         file = getattr(self.array, "filename", None)
-        if self._fingerprint is None and isinstance(self.array, np.memmap) and file is not None:
+        if self._fingerprint is None and self._is_mapped and file is not None:
             return (*of_file(file), *_place_in_map(self.array), self.shape, self.dtype.str)
         return self._fingerprint
 
@@ -155,6 +147,11 @@ def _chunk_rows(array: Any) -> int:
     return int((getattr(array, "chunks", None) or (0,))[0])
 
 
+def _sparse_bytes(n_stored: int, dtype: np.dtype[Any]) -> int:
+    """Return what stored values and their places take in memory."""
+    return int(n_stored) * (max(dtype.itemsize, 4) + 4)
+
+
 def _place_in_map(array: NDArray[Any]) -> tuple[Any, ...]:
     """Return where an array stands in a map; a part of one says the offset of the whole."""
     base: Any = array
@@ -162,28 +159,6 @@ def _place_in_map(array: NDArray[Any]) -> tuple[Any, ...]:
         base = base.base
     start = np.frombuffer(base, np.uint8).ctypes.data
     return getattr(array, "offset", 0), array.ctypes.data - start, array.strides
-
-
-class SparseSource(Source):
-    """Sparse rows in memory."""
-
-    is_sparse = True
-    in_memory = True
-
-    def __init__(self, matrix: Any, name: str = "X") -> None:
-        self.matrix = matrix.tocsr()
-        self.name = name
-        self.shape = (int(matrix.shape[0]), int(matrix.shape[1]))
-        self.dtype = np.dtype(matrix.dtype)
-
-    def read(self, start: int, stop: int) -> Any:
-        """Return rows as a sparse matrix."""
-        return self.matrix[start:stop]
-
-    @property
-    def n_bytes(self) -> int:
-        """What the stored values and their places take."""
-        return int(self.matrix.nnz) * (max(self.dtype.itemsize, 4) + 4)
 
 
 class CompressedSource(Source):
@@ -219,40 +194,32 @@ class CompressedSource(Source):
 
     def _check(self) -> None:
         n_rows, n_stored = self.shape[0], min(self.data.shape[0], self.indices.shape[0])
-        problem = ""
-        if len(self.indptr) != n_rows + 1:
-            problem = (
-                f"its index lists {len(self.indptr) - 1:,} rows, and the shape says {n_rows:,}"
-            )
-        elif self.indptr[0] != 0 or (np.diff(self.indptr) < 0).any():
+        indptr, problem = self.indptr, ""
+        if len(indptr) != n_rows + 1:
+            problem = f"its index lists {len(indptr) - 1:,} rows, and the shape says {n_rows:,}"
+        elif indptr[0] != 0 or (np.diff(indptr) < 0).any():
             problem = "its index does not rise from 0"
-        elif self.indptr[-1] > n_stored:
-            row = int(np.searchsorted(self.indptr, n_stored, side="right")) - 1
+        elif indptr[-1] > n_stored:
+            row = int(np.searchsorted(indptr, n_stored, side="right")) - 1
             problem = (
                 f"it ends early, at row {row:,} of {n_rows:,}: {n_stored:,} values are stored and "
-                f"{self.indptr[-1]:,} are listed"
+                f"{indptr[-1]:,} are listed"
             )
         for part, what in ((self.data, "values"), (self.indices, "columns")):
             # a chunk of zarr that is not there would be read as zeros
-            there = getattr(part, "nchunks_initialized", None)
-            if not problem and there is not None and there < part.nchunks:
-                problem = (
-                    f"{part.nchunks - there:,} of the {part.nchunks:,} chunks of {what} are missing"
-                )
+            written = getattr(part, "nchunks_initialized", None)
+            n_lost = 0 if written is None else part.nchunks - written
+            if n_lost > 0 and not problem:
+                problem = f"{n_lost:,} of the {part.nchunks:,} chunks of {what} are missing"
         if problem:
             raise OutOfCoreError(f"{self.name}: {problem}. It is cut or damaged: make it again.")
 
     def read(self, start: int, stop: int) -> Any:
         """Return rows as a sparse matrix."""
         first, last = self.indptr[start], self.indptr[stop]
-        return csr_array(
-            (
-                np.asarray(self.data[first:last]),
-                np.asarray(self.indices[first:last]),
-                self.indptr[start : stop + 1] - first,
-            ),
-            shape=(stop - start, self.shape[1]),
-        )
+        values, columns = (np.asarray(part[first:last]) for part in (self.data, self.indices))
+        starts = self.indptr[start : stop + 1] - first
+        return csr_array((values, columns, starts), shape=(stop - start, self.shape[1]))
 
     @property
     def bounds(self) -> Sequence[int]:
@@ -266,12 +233,7 @@ class CompressedSource(Source):
     @property
     def n_bytes(self) -> int:
         """What the stored values and their places take."""
-        return int(self.indptr[-1]) * (max(self.dtype.itemsize, 4) + 4)
-
-    @property
-    def fingerprint(self) -> tuple[Any, ...] | None:
-        """As it was given."""
-        return self._fingerprint
+        return _sparse_bytes(self.indptr[-1], self.dtype)
 
 
 class PartsSource(Source):
@@ -349,27 +311,39 @@ class PartsSource(Source):
         """What all rows take in memory."""
         return super().n_bytes if self._n_bytes is None else self._n_bytes
 
-    @property
-    def fingerprint(self) -> tuple[Any, ...] | None:
-        """As it was given."""
-        return self._fingerprint
-
 
 class DerivedSource(Source):
-    """Rows that are made of those of another source, which has as many.
+    """Some columns of another source; subclasses make other rows of it, as many.
 
     Parameters
     ----------
     source : Source
     mark : tuple
         What its fingerprint has besides that of the other source.
+    columns : int array, optional
+        Else all of them.
     """
 
-    def __init__(self, source: Source, mark: tuple[Any, ...]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        mark: tuple[Any, ...] = (),
+        columns: NDArray[np.integer] | None = None,
+    ) -> None:
         self.source = source
         self.name, self.shape, self.dtype = source.name, source.shape, source.dtype
         self.is_sparse, self.is_log = source.is_sparse, source.is_log
-        self._mark = mark
+        self._mark, self.columns = mark, columns
+        if columns is not None:
+            self.shape = (source.shape[0], len(columns))
+            self._mark = (*mark, np.asarray(columns).tobytes())
+
+    def read(self, start: int, stop: int) -> Any:
+        """Return rows with the chosen columns."""
+        rows = self.source.read(start, stop)
+        if self.columns is None:
+            return rows
+        return rows.tocsr()[:, self.columns] if issparse(rows) else rows[:, self.columns]
 
     @property
     def bounds(self) -> Sequence[int]:
@@ -379,11 +353,8 @@ class DerivedSource(Source):
     @property
     def n_bytes(self) -> int:
         """Those of the other source, with the type and the number of these columns."""
-        shares = (
-            max(4, self.dtype.itemsize) / max(4, self.source.dtype.itemsize),
-            self.shape[1] / max(1, self.source.shape[1]),
-        )
-        return int(self.source.n_bytes * shares[0] * shares[1])
+        of_type = max(4, self.dtype.itemsize) / max(4, self.source.dtype.itemsize)
+        return int(self.source.n_bytes * of_type * (self.shape[1] / max(1, self.source.shape[1])))
 
     @property
     def fingerprint(self) -> tuple[Any, ...] | None:
@@ -394,20 +365,6 @@ class DerivedSource(Source):
     def place(self, start: int, stop: int) -> str:
         """Say where rows are."""
         return self.source.place(start, stop)
-
-
-class SelectedColumns(DerivedSource):
-    """Some columns of another source."""
-
-    def __init__(self, source: Source, columns: NDArray[np.integer]) -> None:
-        self.columns = np.asarray(columns)
-        super().__init__(source, (self.columns.tobytes(),))
-        self.shape = (source.shape[0], len(self.columns))
-
-    def read(self, start: int, stop: int) -> Any:
-        """Return rows with the chosen columns."""
-        rows = self.source.read(start, stop)
-        return rows.tocsr()[:, self.columns] if issparse(rows) else rows[:, self.columns]
 
 
 # --- objects of other libraries -------------------------------------------------------------------
@@ -489,9 +446,8 @@ def from_group(
         )
     if fingerprint is None and hasattr(group, "file"):
         fingerprint = (*of_file(group.file.filename), str(group.name))
-    return CompressedSource(
-        group["data"], group["indices"], group["indptr"], shape, name, fingerprint
-    )
+    values, columns, starts = (group[part] for part in ("data", "indices", "indptr"))
+    return CompressedSource(values, columns, starts, shape, name, fingerprint)
 
 
 def _from_dask(X: Any, name: str) -> Source | None:
@@ -511,12 +467,5 @@ def _from_dask(X: Any, name: str) -> Source | None:
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     parts = X.to_delayed().ravel()
-    is_sparse = issparse(X._meta)
-    return PartsSource(
-        X.chunks[0],
-        X.shape[1],
-        X.dtype,
-        lambda number: parts[number].compute(),
-        is_sparse=is_sparse,
-        name=name,
-    )
+    form = *X.shape[1:], X.dtype, lambda number: parts[number].compute()
+    return PartsSource(X.chunks[0], *form, is_sparse=issparse(X._meta), name=name)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from semisift import _kernels
-from semisift.out_of_core._matrix import OutOfCoreMatrix, entries_of
+from semisift.out_of_core._matrix import OutOfCoreMatrix, entries_of, filled_by_row
 from semisift.utils._columns import power_of_two
 from semisift.utils._labels import Labels
 from semisift.utils._typing import Floats, Ints
@@ -143,8 +143,5 @@ def _by_class(rows: OutOfCoreMatrix, labels: Labels) -> Iterator[tuple[Floats, I
         if len(labelled):
             part = block[labelled]
             values, columns = entries_of(part)
-            n_each = np.diff(part.indptr) if issparse(part) else np.count_nonzero(part, axis=1)
-            yield (
-                values,
-                np.repeat(codes[labelled], n_each).astype(np.int64) * rows.shape[1] + columns,
-            )
+            owner = np.repeat(codes[labelled], filled_by_row(part)).astype(np.int64)
+            yield values, owner * rows.shape[1] + columns

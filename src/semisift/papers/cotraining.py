@@ -17,7 +17,7 @@ from semisift.comparison import _run
 from semisift.comparison._datasets import ComparisonData
 from semisift.comparison._evaluators import EVALUATORS
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._results import Records, Scores
+from semisift.comparison._results import ComparisonResults, Scores
 from semisift.comparison._run import Record, RunKey
 from semisift.comparison._runner import RunPlan, run_plan
 from semisift.comparison._specs import make, parse, set_seeds
@@ -50,19 +50,19 @@ class Contender:
         What the levels are: numbers of members, or numbers of random partitions of the features,
         each of which is the same in all runs.
     levels : tuple of int
-    parameters : dict
-        Those that are the same at all levels; `estimator` is the name of a judge.
+    options : dict
+        Parameters that are the same at all levels; `estimator` is the name of an evaluator.
     """
 
     label: str
     varied: Literal["members", "partition"]
     levels: tuple[int, ...]
-    parameters: dict[str, Any]
+    options: dict[str, Any]
 
     def make(self, level: int, seed: int) -> Any:
         """Return the classifier at a level, not fitted."""
         name, _ = parse(self.label, "method")
-        parameters = dict(self.parameters)
+        parameters = {**self.options}
         parameters["estimator"] = make(parameters["estimator"], EVALUATORS, "learner")
         if self.varied == "members":
             parameters["n_members"] = level
@@ -71,9 +71,9 @@ class Contender:
         return classifier
 
     @property
-    def about(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Any]:
         """What a store keeps of it."""
-        return {"varied": self.varied, "levels": self.levels, "parameters": self.parameters}
+        return {"varied": self.varied, "levels": self.levels, "parameters": self.options}
 
 
 def contender_of(spec: str, estimator: str) -> Contender:
@@ -84,7 +84,7 @@ def contender_of(spec: str, estimator: str) -> Contender:
     spec : str
         A learner with or without parameters: ``"rasco:max_iter=20"``.
     estimator : str
-        Name of the judge that the members are, unless `spec` names one.
+        Name of the evaluator that the members are, unless `spec` names one.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def contender_of(spec: str, estimator: str) -> Contender:
 
 
 def run_committee(
-    data: ComparisonData, contender: Contender, protocol: Protocol, run: int, level: int
+    data: ComparisonData, contender: Contender, protocol: Protocol, run: int, level: float
 ) -> Record:
     """Let a classifier learn from one split, and record what its members do on the test rows.
 
@@ -118,14 +118,14 @@ def run_committee(
     """
     split = _run.split_of(data, protocol, run)
     # a partition follows from the seed, which is therefore the same in all runs
-    drawn = run if contender.varied == "members" else level
+    drawn = run if contender.varied == "members" else int(level)
     seed = int(_run.stream(protocol, drawn, _run.METHOD_STREAM).integers(2**31))
     y = np.where(split.is_labelled, data.y[split.train], UNLABELLED)
     key = RunKey(data.name, contender.label, run, float(level))
-    record = _run.new_record(key, data, split, y, seed, contender.parameters)
+    record = _run.new_record(key, data, split, y, seed, contender.options)
     measured = record["measured"]
     with _run.recording(record):
-        classifier = contender.make(level, seed)
+        classifier = contender.make(int(level), seed)
         with _run.measuring(measured, "seconds"), _run.measuring_memory(measured):
             classifier.fit(data.X[split.train], y)
         with _run.measuring(measured, "judge_seconds"):
@@ -137,29 +137,22 @@ def run_committee(
     return record
 
 
-class CommitteePlan(RunPlan):
-    """Which classifiers, contenders, are run on which data sets."""
-
-    runner = staticmethod(run_committee)
-
-    def arguments(self, key: RunKey) -> tuple[Any, ...]:
-        """Return what `run_committee` is given for a record, after the data set."""
-        assert key.level is not None
-        return self.entrants[key.method], self.protocol, key.run, int(key.level)
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What a store keeps of it."""
-        methods = {name: contender.about for name, contender in self.entrants.items()}
-        return {"kind": COMMITTEES, **super().about, "methods": methods}
+def committee_plan(
+    sets: list[ComparisonData], contenders: list[Contender], protocol: Protocol
+) -> RunPlan:
+    """Return which classifiers are run on which data sets."""
+    by_label = {contender.label: contender for contender in contenders}
+    by_name = {data.name: data for data in sets}
+    return RunPlan(by_name, by_label, protocol, run_committee, kind=COMMITTEES)
 
 
-def run_committees(plan: CommitteePlan, **options: Any) -> "CommitteeRecords":
+def run_committees(plan: RunPlan, **options: Any) -> "CommitteeRecords":
     """Run all classifiers on all splits; the options are those of `run_plan`."""
+    plan.n_test_rows()
     return CommitteeRecords(*run_plan(plan, **options))
 
 
-class CommitteeRecords(Records):
+class CommitteeRecords(ComparisonResults):
     """The records of committees, and the figures in them."""
 
     kind = COMMITTEES

@@ -12,18 +12,24 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 from semisift.comparison._specs import parse
 from semisift.papers.cotraining import MEASURES, MOMENTS, CommitteeRecords
 from semisift.papers.figures import OurFigure as Beside
-from semisift.report._figures import FORMS, Pen, ReportFigure
-from semisift.report._style import Palette, bare
-from semisift.report.comparison import _diagram
-from semisift.report.comparison._export import bullets, closing, opening, write_page
-from semisift.report.comparison._labels import list_methods
-from semisift.report.comparison._page import failures, too_slow, unfinished
+from semisift.report._figure import FORMS, ReportFigure
+from semisift.report._page import escape_markdown
+from semisift.report._style import FigureStyle, Palette, method_line
+from semisift.report.charts.curves import list_methods
+from semisift.report.comparison._page import (
+    bullets,
+    closing,
+    failures,
+    opening,
+    too_slow,
+    unfinished,
+    write_document,
+)
 from semisift.report.comparison._published import WORDS
 from semisift.report.comparison._tables import (
     ReportTable,
     TableCell,
     TableLine,
-    escape_markdown,
     markdown_of,
     number,
 )
@@ -116,8 +122,7 @@ def committee_figure(results: CommitteeRecords) -> ReportFigure:
     width = n_columns * WIDTH + (n_columns - 1) * GAP
     height = n_rows * HEIGHT + (n_rows - 1) * GAP
 
-    def draw(pen: Pen) -> None:
-        ax, palette, write = pen
+    def draw(ax: Axes, results: CommitteeRecords, style: FigureStyle) -> None:
         ax.axis("off")
         for i, dataset in enumerate(results.datasets):
             for j, measure in enumerate(MEASURES):
@@ -125,13 +130,13 @@ def committee_figure(results: CommitteeRecords) -> ReportFigure:
                 box = (left / width, 1 - (top + HEIGHT) / height, WIDTH / width, HEIGHT / height)
                 panel = ax.inset_axes(box)
                 panel.patch.set_visible(False)
-                _draw_panel(panel, results, dataset, measure, palette)
-                look = {"xycoords": "axes fraction", "color": palette.ink}
-                beside = pen._replace(ax=panel)
-                beside.say(write(printable_name(dataset), 24), (0, 1.04), **look)
+                _draw_panel(panel, results, dataset, measure, style)
+                look: Any = {"xycoords": "axes fraction", "va": "baseline"}
+                style.annotate(panel, style.write(printable_name(dataset), 24), (0, 1.04), **look)
                 if i == 0:
-                    beside.say(MEASURES[measure], (0, 1.2), **look | {"color": palette.muted})
-        list_methods(pen, range(len(results.methods)), results.methods)
+                    look["color"] = style.palette.muted
+                    style.annotate(panel, MEASURES[measure], (0, 1.2), **look)
+        list_methods(ax, style, range(len(results.methods)), results.methods)
 
     words = (
         "Mean over runs against the number of members K. Solid lines: at the end; dashed lines "
@@ -143,13 +148,15 @@ def committee_figure(results: CommitteeRecords) -> ReportFigure:
     margins = (46.0, LEGEND, TOP, BOTTOM)
     size = width + 46.0 + LEGEND, height + TOP + BOTTOM
     title = join(list(MEASURES.values()))
-    return ReportFigure(SLUG, title[0].upper() + title[1:], words, size, margins, draw)
+    title = title[0].upper() + title[1:]
+    return ReportFigure(SLUG, title, words, draw, results, size, margins)
 
 
 def _draw_panel(
-    ax: Axes, results: CommitteeRecords, dataset: str, measure: str, palette: Palette
+    ax: Axes, results: CommitteeRecords, dataset: str, measure: str, style: FigureStyle
 ) -> None:
-    bare(ax, palette)
+    style.clean_axes(ax, "K")
+    palette = style.palette
     levels = _levels(results) or [0, 1]
     ends = [levels[0], levels[-1]]
     for place, method in enumerate(results.methods):
@@ -157,7 +164,7 @@ def _draw_panel(
         x = results.levels_of(method) if results.varies_members(method) else ends
         for moment, name in enumerate(MOMENTS):
             mean, error = (np.broadcast_to(part[:, moment], len(x)) for part in (means, errors))
-            colour = _diagram.colour(place, palette)
+            colour = palette.of_class(place)
             ax.fill_between(x, mean - error, mean + error, color=colour, alpha=0.12, lw=0)
             ax.plot(x, mean, zorder=3, **_look(place, name, palette))
     if measure == "accuracy":
@@ -167,13 +174,12 @@ def _draw_panel(
                     ax.axhline(value, color=palette.muted, lw=1.0, ls=":", zorder=2)
     ax.xaxis.set_major_locator(FixedLocator(levels))
     ax.yaxis.set_major_locator(MaxNLocator(5))
-    ax.set_xlabel("K", color=palette.muted)
 
 
 def _look(place: int, moment: str, palette: Palette) -> dict[str, Any]:
-    look = {**_diagram.line(place, palette), "ms": 4.0}
+    look = {**method_line(place, palette), "ms": 4.0}
     if moment == "begin":
-        hollow = {"mfc": palette.paper, "mec": _diagram.colour(place, palette)}
+        hollow = {"mfc": palette.paper, "mec": palette.of_class(place)}
         look |= {"ls": (0, BEGINNING), "lw": 1.1, **hollow}
     return look
 
@@ -216,7 +222,7 @@ def write_committee_summary(results: CommitteeRecords, folder: str | os.PathLike
         Of the page.
     """
     picture = write_committee_figure(results, folder)
-    return write_page(_page(results, picture.name), Path(folder))
+    return write_document(_page(results, picture.name), Path(folder))
 
 
 def _page(results: CommitteeRecords, picture: str) -> str:

@@ -13,7 +13,7 @@ from rich.console import Console
 from semisift.comparison._compare import compare
 from semisift.comparison._datasets import ComparisonData
 from semisift.comparison._evaluators import EVALUATORS
-from semisift.comparison._methods import BASELINES, find_entrants
+from semisift.comparison._methods import BASELINES, find_methods
 from semisift.comparison._specs import make, parse
 from semisift.exceptions import SmallTestSetWarning
 from semisift.io import find_format, read_table
@@ -72,11 +72,11 @@ def reproduce(
     with steps.step(f"{verb} on {len(plan.sets)} data sets") as step, warnings.catch_warnings():
         # the protocol is the paper's, and the report says it
         warnings.simplefilter("ignore", SmallTestSetWarning)
-        options |= {"out": out, "notes": notes, "on_record": step.hear}
+        options |= {"out": out, "notes": notes, "on_record": step.on_record}
         if is_of_committees:
             notes["moments"] = cotraining.published_moments(plan.target)
-            sets = {each.name: each for each in plan.sets}
-            committees = cotraining.CommitteePlan(sets, dict(plan.methods), protocol)
+            contenders = [contender for _, contender in plan.methods]
+            committees = cotraining.committee_plan(plan.sets, contenders, protocol)
             members = cotraining.run_committees(committees, **options)
         else:
             results = compare(plan.methods, plan.sets, protocol, **options)
@@ -288,7 +288,7 @@ def make_method(spec: str) -> Any:
     name, parameters = parse(spec, "method")
     learner = parameters.pop("estimator", None)
     plain = ":".join([name, *(f"{key}={value}" for key, value in parameters.items())])
-    method = find_entrants([plain])[0].estimator
+    method = find_methods([plain])[0].estimator
     return (
         method
         if learner is None

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
-from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, LONGEST_NAME, hand_over, own_axes
+from semisift.pl._figure import LETTER, LONGEST_NAME, hand_over
 from semisift.pl._read import class_colours, codes_of, column, given_labels, results_of
-from semisift.report._style import PLAIN, Palette, for_user
+from semisift.report._figure import own_axes
+from semisift.report._style import PLAIN, Palette, draw_legend, for_user
 from semisift.tl._read import column_of
 from semisift.tl._write import KEY, KEY_OF_LABELS
 from semisift.utils._text import examples, printable_name, quote, shorten
@@ -223,16 +223,6 @@ def _say_classes(cells: Cells, ax: Axes, palette: Palette, n_columns: int) -> No
         "fits no class": {"color": PLAIN.muted},
     }
     looks += [(name, of_marks[name]) for name in cells.marks]
-    legend = ax.legend(
-        handles=[Line2D([], [], label=name, **{**dot, **look}) for name, look in looks],
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-        ncols=n_columns,
-        fontsize="small",
-        handlelength=1,
-        borderaxespad=0,
-        frameon=False,
-        labelcolor=palette.ink,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1)}
+    found = [(name, {**dot, **look}) for name, look in looks]
+    draw_legend(ax, found, palette.ink, **place, ncols=n_columns, handlelength=1)

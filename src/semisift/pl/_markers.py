@@ -1,46 +1,27 @@
-"""Dot plot of markers: classes by genes.
-
-Heatmap of markers: genes by single cells.
-
-The markers of each class by the cells of all classes: dots, or a heatmap of single cells.
-"""
+"""The markers of each class by the cells of all classes: dots, or a heatmap of single cells."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.legend import Legend
-from matplotlib.lines import Line2D
+from matplotlib.cm import ScalarMappable
+from matplotlib.transforms import Transform, blended_transform_factory
 from numpy.typing import NDArray
 
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import (
-    LETTER,
-    LINE,
-    LITERAL,
-    LONGEST_NAME,
-    NAME,
-    above,
-    bracket,
-    hand_over,
-    inches_from_corner,
-    name_above,
-    own_axes,
-    room_of,
-    scale_beside,
-    spread_out,
-)
+from semisift.pl._figure import LETTER, LINE, LONGEST_NAME, hand_over, inches_from_corner
 from semisift.pl._read import class_colours, codes_of, column, expression, results_of
-from semisift.report._style import Palette, for_user
+from semisift.report._figure import own_axes
+from semisift.report._style import LITERAL, Palette, draw_legend, for_user, size_of, spread_out
 from semisift.tl._read import column_of
 from semisift.tl._write import KEY, KEY_OF_MARKERS
 from semisift.utils._text import examples, printable_name, quote, shorten
 from semisift.utils._validation import check_integer
 
-if TYPE_CHECKING:
-    pass
+# Inches from the axes to the middle of a bracket, and to the names beyond it.
+OUTSIDE, NAME = 0.07, 0.125
 
 # Inches of a dot's cell, of the legends, and around all.
 CELL = 0.24
@@ -70,11 +51,11 @@ def draw_dots(shown: "Shown", ax: Axes | None, palette: Palette, cmap: Any) -> A
     look: dict[str, Any] = {"vmin": 0, "vmax": 1, "ec": palette.muted, "lw": 0.4, "zorder": 3}
     dots = ax.scatter(x.ravel(), y.ravel(), c=means.ravel(), cmap=cmap, **look)
     legend = _say_shares(ax, palette)
-    scale_beside(ax, dots, "mean by class,\nscaled by gene", LEGEND_HEIGHT - 0.75, palette)
+    _scale_beside(ax, dots, "mean by class,\nscaled by gene", LEGEND_HEIGHT - 0.75, palette)
     widest = _widest(ax)
     dots.set_sizes(widest**2 * shares.ravel())
     for handle, share in zip(legend.legend_handles, SHARES, strict=True):
-        handle.set_markersize(widest * share**0.5)  # type: ignore[union-attr]
+        handle.set_markersize(widest * share**0.5)
     return ax
 
 
@@ -88,38 +69,25 @@ def _name_lanes(shown: "Shown", ax: Axes, palette: Palette, turned: bool) -> Non
     ax.tick_params(length=0, labelcolor=palette.ink)
     ax.spines[:].set_color(palette.line)
     for number, first, last in shown.blocks:
-        bracket(ax, shown.colours[number], first - 0.4, last + 0.4)
-        name_above(ax, shown.classes[number], (first + last) / 2, NAME, palette, turned)
+        _bracket(ax, shown.colours[number], first - 0.4, last + 0.4)
+        _name_above(ax, shown.classes[number], (first + last) / 2, NAME, palette, turned)
 
 
 def _widest(ax: Axes) -> float:
     """Return the width of the largest dots in points: they must not touch."""
-    width, height = room_of(ax)
+    width, height = _room_of(ax)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    return 72 * WIDEST * min(width / (right - left), height / (bottom - top), CELL)
+    return WIDEST * min(width / (right - left), height / (bottom - top), 72 * CELL)
 
 
-def _say_shares(ax: Axes, palette: Palette) -> Legend:
+def _say_shares(ax: Axes, palette: Palette) -> Any:
     """Say beside the axes what the area of a dot means."""
-    dot: dict[str, Any] = {"marker": "o", "ls": "none", "mew": 0.4, "mec": palette.muted}
-    handles = [
-        Line2D([], [], label=f"{share:.0%}", mfc=palette.line, ms=10, **dot) for share in SHARES
-    ]
-    return ax.legend(
-        handles=handles,
-        title="cells with a value",
-        loc="upper left",
-        bbox_to_anchor=(0.12, 0.03),
-        bbox_transform=inches_from_corner(ax),
-        fontsize="small",
-        title_fontsize="small",
-        alignment="left",
-        borderaxespad=0,
-        borderpad=0,
-        labelspacing=1.1,
-        frameon=False,
-        labelcolor=palette.ink,
-    )
+    dot = {"marker": "o", "ls": "none", "mew": 0.4, "mec": palette.muted, "mfc": palette.line}
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.12, 0.03), "borderpad": 0}
+    place |= {"bbox_transform": inches_from_corner(ax), "alignment": "left", "labelspacing": 1.1}
+    place |= {"title": "cells with a value", "title_fontsize": "small"}
+    looks = [(f"{share:.0%}", {**dot, "ms": 10}) for share in SHARES]
+    return draw_legend(ax, looks, palette.ink, **place)
 
 
 def by_class(shown: "Shown") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -137,11 +105,58 @@ def by_class(shown: "Shown") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return shares, np.where(high > low, (means - low) / span, (means > 0) * 1.0)
 
 
+# --- beside the axes ------------------------------------------------------------------------------
+
+
+def _room_of(ax: Axes) -> tuple[float, float]:
+    """Return width and height of axes in points, after what stands beside them has its room."""
+    figure: Any = ax.get_figure(root=True)
+    if (layout := figure.get_layout_engine()) is not None:
+        layout.execute(figure)
+    return size_of(ax)
+
+
+def _scale_beside(ax: Axes, of: ScalarMappable, words: str, below: float, palette: Palette) -> None:
+    """Draw what colours from 0 to 1 mean, so many inches below the upper right corner."""
+    bar = ax.inset_axes((0.12, -below - 0.1, 1.0, 0.1), transform=inches_from_corner(ax))
+    scale = bar.figure.colorbar(of, cax=bar, orientation="horizontal", ticks=[0, 0.5, 1])
+    scale.outline.set_edgecolor(palette.line)
+    bar.tick_params(labelsize="small", labelcolor=palette.ink, color=palette.line, length=3)
+    bar.set_title(words, fontsize="small", color=palette.ink, loc="left", pad=4)
+
+
+def _above(ax: Axes) -> Transform:
+    """Return places along the horizontal axis, and inches above the axes."""
+    return blended_transform_factory(ax.transData, inches_from_corner(ax))
+
+
+def _beside(ax: Axes) -> Transform:
+    """Return inches right of the left side of the axes, and places along the vertical axis."""
+    return blended_transform_factory(inches_from_corner(ax, x=0), ax.transData)
+
+
+def _bracket(
+    ax: Axes, colour: str, start: float, end: float, side: Literal["top", "left"] = "top"
+) -> None:
+    """Draw a thick line along the columns, or rows, of a class, outside the axes."""
+    look: dict[str, Any] = {"color": colour, "lw": 4, "solid_capstyle": "butt", "clip_on": False}
+    if side == "top":
+        ax.plot([start, end], [OUTSIDE, OUTSIDE], transform=_above(ax), **look)
+    else:
+        ax.plot([-OUTSIDE, -OUTSIDE], [start, end], transform=_beside(ax), **look)
+
+
+def _name_above(
+    ax: Axes, name: str, place: float, inches: float, palette: Palette, turned: bool
+) -> None:
+    """Write a name so many inches above the axes, upright or not."""
+    look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "small", **LITERAL}
+    rotation = 90 if turned else 0
+    ax.text(place, inches, name, color=palette.ink, rotation=rotation, transform=_above(ax), **look)
+
+
 # --- heatmap --------------------------------------------------------------------------------------
 
-
-if TYPE_CHECKING:
-    pass
 
 # Of each class at most so many cells are drawn.
 MOST_CELLS = 500
@@ -177,12 +192,12 @@ def draw_heatmap(shown: "Shown", ax: Axes | None, palette: Palette, cmap: Any) -
     ends = np.cumsum([len(its) for its in cells]) - 0.5
     starts = np.concatenate([[-0.5], ends[:-1]])
     for number in there:
-        bracket(ax, shown.colours[number], starts[number], ends[number])
+        _bracket(ax, shown.colours[number], starts[number], ends[number])
         if ends[number] < ends[-1]:
             ax.axvline(ends[number], color=palette.line, lw=0.8)
     for number, first, last in shown.blocks:
-        bracket(ax, shown.colours[number], first - 0.4, last + 0.4, side="left")
-    scale_beside(ax, image, "value, scaled\nby gene", 0.45, palette)
+        _bracket(ax, shown.colours[number], first - 0.4, last + 0.4, side="left")
+    _scale_beside(ax, image, "value, scaled\nby gene", 0.45, palette)
     _name_classes(ax, names, starts[there], ends[there], palette)
     return ax
 
@@ -195,7 +210,7 @@ def _name_classes(
     palette: Palette,
 ) -> None:
     """Write the names above the bars of the classes, upright and apart where they have no room."""
-    inch = (ends[-1] - starts[0]) / room_of(ax)[0]
+    inch = 72 * (ends[-1] - starts[0]) / _room_of(ax)[0]
     middles, widths = (starts + ends) / 2, [LETTER * inch * len(name) for name in names]
     turned = bool((widths > ends - starts).any())
     places = spread_out(middles, LINE * inch, starts[0], ends[-1]) if turned else middles
@@ -203,9 +218,9 @@ def _name_classes(
         lines = np.column_stack([middles, places, np.full(len(names), np.nan)]).ravel()
         heights = np.tile([NAME, NAME + LEADER, np.nan], len(names))
         look: dict[str, Any] = {"color": palette.muted, "lw": 0.5, "clip_on": False}
-        ax.plot(lines, heights, transform=above(ax), **look)
+        ax.plot(lines, heights, transform=_above(ax), **look)
     for name, place in zip(names, places, strict=True):
-        name_above(ax, name, place, NAME + (LEADER + 0.02) * turned, palette, turned)
+        _name_above(ax, name, place, NAME + (LEADER + 0.02) * turned, palette, turned)
 
 
 def chosen_cells(shown: "Shown") -> list[NDArray[np.intp]]:

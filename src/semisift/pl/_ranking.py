@@ -5,22 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from semisift.base._decisions import WORDS
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import (
-    LETTER,
-    LINE,
-    LITERAL,
-    LONGEST_NAME,
-    hand_over,
-    inches_from_corner,
-    own_axes,
-)
+from semisift.pl._figure import LETTER, LINE, LONGEST_NAME, hand_over, inches_from_corner
 from semisift.pl._read import MAKE_RESULTS, column, results_of
-from semisift.report._style import MARKS, Palette, bare, for_user
+from semisift.report._figure import own_axes
+from semisift.report._style import LITERAL, MARKS, FigureStyle, Palette, draw_legend, for_user
 from semisift.utils._text import printable_name, shorten
 from semisift.utils._validation import check_integer
 
@@ -153,7 +145,7 @@ def _width(heading: str, words: list[str]) -> int:
 
 def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
     """Draw a line for each gene, the best on top."""
-    bare(ax, palette)
+    FigureStyle(palette).clean_axes(ax)
     lines = np.arange(len(best.names))
     finite = best.scores[np.isfinite(best.scores)]
     # an infinite score reaches the end of the axis, and a missing one has no mark
@@ -190,19 +182,10 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
 def _say_marks(decisions: NDArray[np.str_], ax: Axes, palette: Palette, height: float) -> None:
     """Say what the marks mean, so many inches above the axes."""
     found = [decision for decision in MARKS if (decisions == decision).any()]
-    ax.legend(
-        handles=[Line2D([], [], label=WORDS[each], **MARKS[each].look(palette)) for each in found],
-        loc="lower left",
-        bbox_to_anchor=(0, height),
-        bbox_transform=inches_from_corner(ax, x=0),
-        ncols=len(found),
-        fontsize="small",
-        handlelength=1.2,
-        columnspacing=1.2,
-        borderaxespad=0.2,
-        frameon=False,
-        labelcolor=palette.muted,
-    )
+    looks = [(WORDS[each], MARKS[each].look(palette)) for each in found]
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, height)}
+    place |= {"bbox_transform": inches_from_corner(ax, x=0), "ncols": len(found)}
+    draw_legend(ax, looks, palette.muted, **place, handlelength=1.2, columnspacing=1.2)
 
 
 def _write_columns(words: dict[str, list[str]], ax: Axes, palette: Palette) -> None:

@@ -58,10 +58,7 @@ def normalize_counts(X: Any, total: float | None = None) -> NamedArray | NamedSp
         columns = csc_array(X) if issparse(X) else X
         check_finite(columns.astype(np.float64), names, allow_nan=not issparse(X))
     if len(below := values[values < 0]):
-        raise ValueError(
-            f"X must hold counts, none of them below 0: got {below[0]:g}. Values that were scaled "
-            "already are ranked as they are."
-        )
+        raise ValueError(f"X must hold counts, none of them below 0: got {below[0]:g}.")
     if takes_logarithms(kind_of_cells(X), normalize=True):
-        X, _ = to_log_shares(X, total)
+        X, _ = to_log_shares(X, None if total is None else (float(total), 1.0))
     return with_names(csr_array(X) if issparse(X) else np.ascontiguousarray(X), names, is_log=True)

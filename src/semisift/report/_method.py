@@ -1,48 +1,44 @@
 """What is known of the method, what the fit reported, and what to be careful about."""
 
 import inspect
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from semisift.base._ranker import FeatureRanker
 from semisift.registry import METHODS, Method
+from semisift.report._page import paragraph, sentences
 from semisift.report._rows import RowLabels, find_constant
-from semisift.selection import Outcome
+from semisift.selection import RankingResult
 from semisift.transduction._soft_labels import doubt_of
-from semisift.utils._text import format_number, format_value, join, plural, printable_name
+from semisift.utils._text import format_value, printable_name
 
-FEW_LABELS = 10
-FEW_DRAWS = 30
+MIN_LABELS = 10
+MIN_DRAWS = 30
 
 
-@dataclass(frozen=True)
-class About:
-    """A method, or one of the methods that a consensus asks.
+def summarize(outcome: RankingResult, rows: RowLabels | None, X: Any) -> dict[str, Any]:
+    """Return what the page tells of the method of a ranking.
 
-    Attributes
+    Parameters
     ----------
-    name : str
-        Of the class.
-    method : Method or None
-        None for a class of the user's own.
-    meaning : str
-        What its score means.
-    parameters : list of (str, str, bool)
-        Name, value, and whether that is the default.
-    called : str
-        Its name in a consensus.
-    weight : str
-        How much it counts there.
-    """
+    outcome : RankingResult
+    rows : RowLabels or None
+    X : array-like, frame, sparse matrix or None
 
-    name: str
-    method: Method | None
-    meaning: str
-    parameters: list[tuple[str, str, bool]]
-    called: str = ""
-    weight: str = ""
+    Returns
+    -------
+    dict
+    """
+    ranker = outcome.ranker
+    return {
+        **describe(ranker),
+        "parts": parts_of(ranker),
+        "kind": kind_of(ranker),
+        "cautions": cautions(outcome, rows),
+        "facts": facts_of_fit(outcome, rows),
+        "missing_scores": missing_scores(outcome, X),
+    }
 
 
 def find_method(ranker: FeatureRanker) -> Method | None:
@@ -58,58 +54,47 @@ def find_method(ranker: FeatureRanker) -> Method | None:
     return next((method for method in METHODS.values() if method.path == path), None)
 
 
-def about_method(ranker: FeatureRanker, **part: str) -> About:
-    """Describe the method of a ranker; `part` is what a consensus knows of it."""
+def describe(ranker: FeatureRanker) -> dict[str, Any]:
+    """Return name and entry of a method, what its score means, and its parameters."""
     method, cls = find_method(ranker), type(ranker)
     meaning = "Its class has no description."
     if method is not None:
         meaning = method.meaning
     elif cls.__dict__.get("__doc__"):
         meaning = printable_name(inspect.cleandoc(cls.__doc__ or "").splitlines()[0])
-    defaults: dict[str, Any] = {
-        name: format_value(known.default)
-        for name, known in inspect.signature(cls).parameters.items()
-    }
+    known = inspect.signature(cls).parameters
+    defaults: dict[str, Any] = {name: format_value(each.default) for name, each in known.items()}
     values = {name: format_value(value) for name, value in ranker.get_params(deep=False).items()}
     values.pop("n_jobs", None)  # changes nothing, and the page should not differ by it
     parameters = [(name, text, text == defaults.get(name)) for name, text in values.items()]
-    return About(cls.__name__, method, meaning, parameters, **part)
+    return {
+        "name": cls.__name__,
+        "method": method,
+        "meaning": meaning,
+        "parameters": parameters,
+    }
 
 
-def parts_of(ranker: FeatureRanker) -> list[About]:
-    """Describe the rankers that a fitted consensus asked; nothing for other rankers."""
+def parts_of(ranker: FeatureRanker) -> list[dict[str, Any]]:
+    """Return the rankers of a fitted consensus with their weights; nothing for other rankers."""
     if not hasattr(ranker, "part_rankings_"):
         return []
     pairs = zip(ranker.rankers_, ranker.weights_, strict=True)
     return [
-        about_method(part, called=printable_name(name), weight=f"{weight:.3g}")
+        {**describe(part), "called": printable_name(name), "weight": f"{weight:.3g}"}
         for (name, part), weight in pairs
     ]
 
 
-def say_kind(ranker: FeatureRanker) -> str:
-    """Say what a consensus took the data for, and what followed; nothing for other rankers."""
-    kind = getattr(ranker, "data_kind_", None)
-    if kind is None:
+def kind_of(ranker: FeatureRanker) -> str:
+    """Return what a consensus took the data for, in words; nothing for other rankers."""
+    if not hasattr(ranker, "data_kind_"):
         return ""
-    if kind == "counts":
-        why = "no value is negative and at least half of them are zero"
-        what = "Rows were brought to equal totals and logarithms taken where rows are labelled. "
-    else:
-        why = "some are negative, or most are not zero"
-        what = "They were standardised where rows are labelled. "
-    if ranker.get_params(deep=False).get("rankers") is not None:
-        what = ""
-    copies = "Near-copies of better features were put last."
-    if hasattr(ranker, "representative_") and ranker._copies_of_kept_only:
-        copies = "Near-copies of kept features were put last."
-    elif not hasattr(ranker, "representative_"):
-        copies = "Near-copies stay where they rank."
-    return f"The values were taken for {kind}, as {why}. {what}{copies}"
+    return paragraph("kind", ranker, ranker.get_params(deep=False).get("rankers") is None)
 
 
-def what_fit_reports(outcome: Outcome, rows: RowLabels | None) -> list[tuple[str, str]]:
-    """List the figures of the fit that help to judge it."""
+def facts_of_fit(outcome: RankingResult, rows: RowLabels | None) -> list[tuple[str, str]]:
+    """Return the figures of the fit that help to judge it."""
     ranker, facts = outcome.ranker, []
     if (n_iter := getattr(ranker, "n_iter_", None)) is not None:
         facts.append(("Rounds", f"{n_iter:,}"))
@@ -128,64 +113,38 @@ def what_fit_reports(outcome: Outcome, rows: RowLabels | None) -> list[tuple[str
     return facts
 
 
-def cautions(outcome: Outcome, rows: RowLabels | None) -> list[str]:
-    """Say what in this fit makes the ranking less certain."""
-    said = []
-    classes, counts = np.zeros(0), np.zeros(0)
+def cautions(outcome: RankingResult, rows: RowLabels | None) -> list[str]:
+    """Return what in this fit makes the ranking less certain."""
+    scarce = draws = empty = None
     if rows is not None:
         is_given = np.arange(rows.labels.n_classes) != rows.labels.rest
         classes, counts = rows.labels.classes[is_given], rows.labels.counts[is_given]
-    if len(counts) and counts.min() < FEW_LABELS:
-        scarce = printable_name(classes[counts.argmin()])
-        said.append(
-            f"Few labels: only {plural(int(counts.min()), 'row')} of the class “{scarce}” "
-            f"{'carries' if counts.min() == 1 else 'carry'} one. Other labelled rows could give "
-            "another order; trust the top of the list as a whole more than single ranks."
-        )
-    if outcome.draws is not None and len(outcome) and np.median(outcome.draws) < FEW_DRAWS:
-        said.append(
-            f"Few draws: half of the features were drawn by "
-            f"{format_number(np.median(outcome.draws))} "
-            "members or fewer. Raise n_members for steadier scores."
-        )
-    if doubt := doubt_of(outcome.ranker):
-        said.append(doubt)
-    if rows is not None and (given := rows.given_counts) is not None and given.sum():
-        empty = [printable_name(rows.labels.classes[code]) for code in np.flatnonzero(given == 0)]
-        said.append(
-            "The labels given to unlabelled rows are guesses of the method. High confidence means "
-            "that its members agree, not that they are right."
-        )
-        if empty:
-            said.append(
-                f"No unlabelled row was given the label {join([f'“{name}”' for name in empty])}: "
-                "check whether that is plausible."
-            )
-    return said
+        if len(counts) and counts.min() < MIN_LABELS:
+            scarce = printable_name(classes[counts.argmin()]), int(counts.min())
+        if (given := rows.given_counts) is not None and given.sum():
+            empty = [f"“{rows.names[code]}”" for code in np.flatnonzero(given == 0)]
+    if outcome.draws is not None and len(outcome) and np.median(outcome.draws) < MIN_DRAWS:
+        draws = float(np.median(outcome.draws))
+    return sentences("cautions", scarce, draws, doubt_of(outcome.ranker) or "", empty)
 
 
-def missing_scores(outcome: Outcome, X: Any = None) -> list[str]:
-    """Say which features have no score, and why.
+def missing_scores(outcome: RankingResult, X: Any = None) -> list[str]:
+    """Return which features have no score, and why.
 
     Without X they count as columns of a single value, which the base class leaves without one,
-    unless no member drew them.
+    unless no member drew them. Those that were left out are told with the features.
     """
     missing = np.isnan(outcome.scores)
     undrawn = missing & (outcome.draws == 0) if outcome.draws is not None else missing & False
-    if X is None:
-        constant = missing & ~undrawn
-    else:
+    constant = missing & ~undrawn
+    if X is not None:
         constant = np.zeros_like(missing)
         constant[missing] = find_constant(X, outcome.columns[missing])
-    if outcome.excluded is not None:  # which is said with the features
+    if outcome.excluded is not None:
         missing, constant = missing & ~outcome.excluded, constant & ~outcome.excluded
-    reasons = [
-        (constant, "a single value and no score"),
-        (missing & undrawn & ~constant, "no score, as no member of the committee drew them"),
-        (missing & ~undrawn & ~constant, "no score"),
-    ]
-    return [
-        f"{plural(int(which.sum()), 'feature')} {'has' if which.sum() == 1 else 'have'} {what}."
-        for which, what in reasons
-        if which.any()
-    ]
+    facts = {
+        "constant": int(constant.sum()),
+        "undrawn": int((missing & undrawn & ~constant).sum()),
+        "others": int((missing & ~undrawn & ~constant).sum()),
+    }
+    return sentences("missing_scores", facts)

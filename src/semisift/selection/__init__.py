@@ -5,23 +5,6 @@ features to select: permuted copies (`_shadow`), resampling (`_stability`) and m
 (`_knockoff`); `_assessment` tells how much a ranking depends on the rows and on the labels.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from semisift.utils._lazy import lazy_names
 
-if TYPE_CHECKING:
-    from semisift.selection._result import RankingResult, ranking_result
-    from semisift.selection._result import RankingResult as Outcome
-    from semisift.selection._result import ranking_result as outcome_of
-
-__all__ = ["Outcome", "RankingResult", "outcome_of", "ranking_result"]
-
-# The earlier names, until all rooms have the new ones.
-_EARLIER = {"Outcome": "RankingResult", "outcome_of": "ranking_result"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # When first used: a fit needs none of it.
-    module = importlib.import_module("semisift.selection._result")
-    return getattr(module, _EARLIER.get(name, name))
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -212,9 +212,12 @@ class Assessment:
             parts.append(f"p = {self.p_value:.2g} by {self.n_permutations:,} permutations")
             parts.append(f"{confirmed}, {counts['tentative']:,} tentative")
         if (stable := self.stability) is not None:
+            interval = (
+                f" ({stable.low:.2f} to {stable.high:.2f})" if np.isfinite(stable.low) else ""
+            )
             parts.append(
-                f"stability of the best {self.n_best:,} {stable.value:.2f} ({stable.low:.2f} to "
-                f"{stable.high:.2f}) on {self.n_resamples:,} halves of the rows"
+                f"stability of the best {self.n_best:,} {stable.value:.2f}{interval} on "
+                f"{self.n_resamples:,} halves of the rows"
             )
         return f"<Assessment: {'; '.join(parts) or 'nothing was asked for'}>"
 

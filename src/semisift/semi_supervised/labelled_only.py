@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift.base import _classifier_checks as checks
+from semisift.base import _validation as checks
 from semisift.base._training_data import TrainingData
 from semisift.base._validation import check_conversion, check_unmasked
 from semisift.committee._bootstrap import Int32s

@@ -13,26 +13,17 @@ from semisift.base._feature_constraints import has_names
 from semisift.base._ranker import RULES
 from semisift.registry import METHODS
 from semisift.utils._text import python_value, quote
-from semisift.utils._validation import check_flag, check_jobs, check_memory, check_seed, is_integer
+from semisift.utils._validation import (
+    check_choice,
+    check_flag,
+    check_jobs,
+    check_memory,
+    check_seed,
+    is_integer,
+)
 
 if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
-
-# What a ranking depends on, besides the values and the parameters of the method.
-KEPT = (
-    "method",
-    "use_raw",
-    "layer",
-    "labels_key",
-    "unlabeled_category",
-    "mask_var",
-    "batch_key",
-    "group_key",
-    "weight_key",
-    "normalize",
-    "n_features",
-    "random_state",
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,11 +36,11 @@ class Asked:
         Further parameters of the method.
     """
 
+    method: str = "consensus"
+    use_raw: bool = False
+    layer: str | None = None
     labels_key: str
     unlabeled_category: Any = None
-    method: str = "consensus"
-    layer: str | None = None
-    use_raw: bool = False
     mask_var: Any = None
     batch_key: str | None = None
     group_key: str | None = None
@@ -62,10 +53,7 @@ class Asked:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            raise ValueError(
-                f"method must be one of {', '.join(METHODS)}: got {quote(self.method)}."
-            )
+        check_choice(self.method, "method", [*METHODS])
         check_flag(self.normalize, "normalize", or_none=True)
         check_flag(self.use_raw, "use_raw")
         _check_number_of_genes(self.n_features)
@@ -73,14 +61,10 @@ class Asked:
         check_jobs(self.n_jobs)
         check_memory(self.max_memory)
         if self.layer is not None and self.use_raw:
-            raise ValueError(
-                f"layer={quote(self.layer)} and use_raw=True name two tables: give one of them."
-            )
-        self._check_settings()
-
-    def _check_settings(self) -> None:
+            both = f"layer={quote(self.layer)} and use_raw=True name two tables"
+            raise ValueError(f"{both}: give one of them.")
         known = [
-            name for name in self._parameters if name not in ("n_features_to_select", "n_jobs")
+            each for each in self._parameters if each not in ("n_features_to_select", "n_jobs")
         ]
         for name in self.settings:
             if name in known:
@@ -92,10 +76,14 @@ class Asked:
             raise TypeError(f"{self.method} has no parameter {name!r}. {hint}")
         if self.weight_key is not None and "sample_weight" not in _of_fit(self.method):
             able = ", ".join(name for name in METHODS if "sample_weight" in _of_fit(name))
-            raise ValueError(
-                f"weight_key={quote(self.weight_key)}: {self.method} takes no weights. Those that "
-                f"do: {able}."
-            )
+            problem = f"weight_key={quote(self.weight_key)}: {self.method} takes no weights"
+            raise ValueError(f"{problem}. Those that do: {able}.")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Asked":
+        """Return what the arguments of a function say, with its ``**params`` as `settings`."""
+        names = [each.name for each in fields(cls) if each.name in given]
+        return cls(**{name: given[name] for name in names}, settings=given["params"])
 
     @property
     def _parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -111,11 +99,15 @@ class Asked:
             own["n_jobs"] = self.n_jobs
         return METHODS[self.method].cls(**own, **self.settings)
 
-    # --- in .uns ---
+    @classmethod
+    def _written(cls) -> list[str]:
+        """Return what is kept in ``.uns``: what a ranking depends on besides its settings."""
+        others = ("max_memory", "n_jobs", "settings")
+        return [each.name for each in fields(cls) if each.name not in others]
 
     def kept(self) -> dict[str, Any]:
         """Return what is kept, as values that h5ad and zarr hold."""
-        found = {name: _plain(getattr(self, name)) for name in KEPT}
+        found = {name: _plain(getattr(self, name)) for name in self._written()}
         if isinstance(found["mask_var"], list):
             found["mask_var"] = np.array(found["mask_var"], dtype=bool)
         return {**found, "settings": repr(_plain(self.settings))}
@@ -123,18 +115,14 @@ class Asked:
     @classmethod
     def again(cls, kept: Mapping[str, Any], **others: Any) -> "Asked":
         """Return what was asked for when results were made; None may be lost in a file."""
-        found = {name: kept.get(name) for name in KEPT}
-        mask = found.pop("mask_var")
         text = str(kept["settings"])
         settings = python_value(text)
         if not isinstance(settings, dict):
-            raise ValueError(
-                f"the ranking was made with parameters that .uns cannot hold ({text}), and cannot "
-                "be made again. Assess a ranker of semisift itself, with its fit and assess."
-            )
-        is_array = mask is not None and np.ndim(mask) == 1
-        own = {name: _plain(value) for name, value in found.items()}
-        own["mask_var"] = np.asarray(mask, dtype=bool) if is_array else _plain(mask)
+            problem = f"the ranking was made with parameters that .uns cannot hold ({text})"
+            raise ValueError(f"{problem}. Assess a ranker of semisift itself instead.")
+        own = {name: _plain(kept.get(name)) for name in cls._written()}
+        if isinstance(own["mask_var"], list):
+            own["mask_var"] = np.asarray(own["mask_var"], dtype=bool)
         return cls(**own, settings=settings, **others)
 
 
@@ -159,14 +147,13 @@ def _plain(value: Any) -> Any:
 
 def _check_number_of_genes(value: Any) -> None:
     """Refuse what says neither how many genes to select, nor which share, nor by which rule."""
-    if value is None or (is_integer(value) and value >= 1):
+    if value is None or (isinstance(value, str) and value in RULES):
+        return
+    if is_integer(value) and value >= 1:
         return
     if isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1:
         return
-    if isinstance(value, str) and value in RULES:
-        return
-    rules = " or ".join(map(quote, RULES))
     raise ValueError(
         "n_features must be None, a whole number of 1 or more, a share above 0 and up to 1, or "
-        f"{rules}: got {quote(value)}."
+        f"{' or '.join(map(quote, RULES))}: got {quote(value)}."
     )

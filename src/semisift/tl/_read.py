@@ -1,11 +1,4 @@
-"""Columns of an AnnData by their names.
-
-The values of genes: which table of an AnnData they stand in, what they are, what is done.
-
-What an AnnData gives: values of genes, labels of cells, and what is known of both.
-
-A ranker that was fitted to what an AnnData gives.
-"""
+"""What an AnnData gives, values of genes and labels of cells, and a ranker fitted to it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -24,9 +17,8 @@ from semisift.base._sample_info import parse_design
 from semisift.io._guards import import_extra
 from semisift.io._on_disk import few_rows
 from semisift.out_of_core._matrix import OutOfCoreMatrix
-from semisift.out_of_core._sources import SelectedColumns, find_source
-from semisift.preprocessing._counts import to_log_shares
-from semisift.preprocessing._log_normalized import as_log_shares, first_no_count
+from semisift.out_of_core._sources import DerivedSource, find_source
+from semisift.preprocessing._counts import first_no_count, format_total, to_log_shares
 from semisift.tl._parameters import Asked
 from semisift.utils._labels import (
     UNLABELLED,
@@ -49,7 +41,7 @@ if TYPE_CHECKING:
     from semisift.selection._markers import Markers
 
 
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 
 
 def column_of(frame: Any, key: Any, parameter: str, where: str) -> Any:
@@ -57,9 +49,8 @@ def column_of(frame: Any, key: Any, parameter: str, where: str) -> Any:
     check_name(key, frame.columns, parameter, f"column of adata.{where}")
     column = frame[key] if not hasattr(frame, "to_memory") else frame[[key]].to_memory()[key]
     if getattr(column, "ndim", 1) != 1:
-        raise ValueError(
-            f"{parameter}={quote(key)}: several columns of adata.{where} are called so."
-        )
+        problem = f"several columns of adata.{where} are called so"
+        raise ValueError(f"{parameter}={quote(key)}: {problem}.")
     return column
 
 
@@ -71,7 +62,7 @@ def check_name(wanted: Any, known: Iterable[Any], parameter: str, what: str) -> 
     near = get_close_matches(str(wanted), names, 3)
     hint = f"Did you mean {' or '.join(map(quote, near))}?" if near else "There is none at all."
     if names and not near:
-        hint = f"There are {examples(names, MOST_SHOWN)}."
+        hint = f"There are {examples(names, MAX_SHOWN)}."
     raise ValueError(f"{parameter}={quote(wanted)} is no {what}. {hint}")
 
 
@@ -94,22 +85,6 @@ class Taken(NamedTuple):
     words: str
 
 
-class Look(NamedTuple):
-    """What cells look like: all that are in memory, or some of those that are in a file."""
-
-    kind: Kind
-    are_whole: bool
-    lowest: float
-
-
-class Settled(NamedTuple):
-    """Values of all genes, whether they are logarithms of counts, and what was done."""
-
-    X: Any
-    is_log: bool
-    words: str
-
-
 def take_values(adata: Any, asked: Asked) -> Taken:
     """Take the values of the genes that are to be ranked, counts as logarithms of shares."""
     X, var, where = _find_table(adata, asked.layer, asked.use_raw)
@@ -123,20 +98,23 @@ def take_values(adata: Any, asked: Asked) -> Taken:
         raise ValueError(f"{where} must have cells and genes: its shape is {tuple(X.shape)}.")
     source, selects = find_source(X, where), len(names) < len(every)
     if source is None:
-        settled = _in_memory(X, (adata.obs_names, every), where, asked.normalize)
-        part = settled.X[:, chosen] if selects else settled.X
-        rows: Any = with_names(part, names, is_log=settled.is_log)
+        X, is_log, words = _scale(
+            X.tocsr() if issparse(X) else np.asarray(X),
+            where,
+            asked.normalize,
+            adata.obs_names,
+            every,
+        )
+        rows: Any = with_names(X[:, chosen] if selects else X, names, is_log=is_log)
     else:
         about: dict[str, Any] = {"max_memory": asked.max_memory, "name": where}
-        settled = _on_disk(
-            OutOfCoreMatrix(source, feature_names=every, **about), where, asked.normalize
-        )
-        rows = settled.X
+        rows = OutOfCoreMatrix(source, feature_names=every, **about)
+        rows, is_log, words = _scale(rows, where, asked.normalize)
         if selects:
-            part = SelectedColumns(rows.source, chosen)
+            part = DerivedSource(rows.source, columns=chosen)
             rows = OutOfCoreMatrix(part, feature_names=names, **about)
-        rows.is_log = settled.is_log
-    return Taken(rows, names, places, settled.words)
+        rows.is_log = is_log
+    return Taken(rows, names, places, words)
 
 
 def _find_table(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any, str]:
@@ -158,10 +136,8 @@ def _find_table(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, Any,
 def _names_of_genes(index: Any, where: str) -> NDArray[Any]:
     if not index.is_unique:
         twice = index[index.duplicated()].unique().tolist()
-        raise ValueError(
-            f"the genes of {where} must have names of their own, by which results are found again: "
-            f"got {examples(twice)} more than once. Call adata.var_names_make_unique() first."
-        )
+        cure = "Call adata.var_names_make_unique() first"
+        raise ValueError(f"{where} has several genes called {examples(twice)}. {cure}.")
     return np.array([str(name) for name in index], dtype=object)
 
 
@@ -176,10 +152,9 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
         raise ValueError(f"mask_var must have the genes of adata.{where} for an index.")
     values = as_array(mask)
     if values.shape != (len(var.index),) or values.dtype != bool:
-        raise ValueError(
-            f"{said} must say True or False of each of {plural(len(var.index), 'gene')} of "
-            f"adata.{where}: got values of type {values.dtype} and shape {values.shape}."
-        )
+        genes = f"{plural(len(var.index), 'gene')} of adata.{where}"
+        got = f"got values of type {values.dtype} and shape {values.shape}"
+        raise ValueError(f"{said} must say True or False of each of {genes}: {got}.")
     if not values.any():
         raise ValueError(f"{said} must leave a gene to rank: it is False for all of them.")
     return np.flatnonzero(values)
@@ -188,67 +163,39 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
 # --- what the values are --------------------------------------------------------------------------
 
 
-def _in_memory(X: Any, names: tuple[Any, Any], where: str, normalize: bool | None) -> Settled:
-    X = X.tocsr() if issparse(X) else np.asarray(X)
-    look = _look(X)
-    if not _is_to_do(look, where, normalize):
-        return Settled(X, look.kind == "logarithms", _say_as_they_are(look, where))
-    if (found := first_no_count(X)) is not None:
-        cell, gene = names[0][found[0]], names[1][found[1]]
-        raise ValueError(
-            f"{where} holds {found[2]:g} (cell {quote(cell)}, gene {quote(gene)}), and counts "
-            "are finite and 0 or more. Name the layer that holds counts, or say normalize=False."
-        )
-    shares, total = to_log_shares(X)
-    return Settled(shares, True, _say_done(look, where, total))
+def _scale(
+    X: Any, where: str, normalize: bool | None, cells: Any = None, genes: Any = None
+) -> tuple[Any, bool, str]:
+    """Return values, counts as logarithms of shares, whether they are logarithms, what was done.
 
-
-def _on_disk(rows: OutOfCoreMatrix, where: str, normalize: bool | None) -> Settled:
-    look = _look(few_rows(rows))
-    if not _is_to_do(look, where, normalize):
-        return Settled(rows, look.kind == "logarithms", _say_as_they_are(look, where))
-    shares, total = as_log_shares(rows)
-    return Settled(shares, True, _say_done(look, where, total))
-
-
-def _look(X: Any) -> Look:
-    lowest = np.fmin.reduce(X.data if issparse(X) else X, axis=None, initial=0.0)
-    return Look(kind=kind_of_cells(X), are_whole=are_whole(X), lowest=float(lowest))
-
-
-def _is_to_do(look: Look, where: str, normalize: bool | None) -> bool:
-    """Return whether to take logarithms of shares, and warn of what may be meant otherwise."""
-    may_be_counts = look.kind == "measurements" and look.are_whole and look.lowest >= 0
-    if normalize is None and may_be_counts:
+    Rows in a file are judged by some of them; `cells` and `genes` are the names of others.
+    """
+    some = few_rows(X)
+    kind, is_whole = kind_of_cells(some), are_whole(some)
+    lowest = np.fmin.reduce(some.data if issparse(some) else some, axis=None, initial=0.0)
+    if normalize is None and kind == "measurements" and is_whole and lowest >= 0:
         warn(
             f"{where} holds whole numbers of 0 or more, of which more than half are not 0, and "
             "they are taken as they are. If they are counts, say normalize=True, so that cells "
             "with more of them do not decide; else normalize=False.",
             UserWarning,
         )
-    return takes_logarithms(look.kind, normalize)
-
-
-def _say_as_they_are(look: Look, where: str) -> str:
-    scaled = ", some of them below 0, of which there are no fold changes" if look.lowest < 0 else ""
-    return f"{where} holds {_name(look)}{scaled}: taken as they are."
-
-
-def _say_done(look: Look, where: str, total: float) -> str:
-    shown = f"{total:,.0f}" if total >= 100 else f"{total:.3g}"
-    what = _name(look)
-    if look.kind != "counts":
-        what = "values that do not look like counts, and were said to be some"
-    return (
-        f"{where} holds {what}: taken as log(1 + x) of cells that were brought to the median total "
-        f"of {shown}."
-    )
-
-
-def _name(look: Look) -> str:
-    if look.kind == "counts" and not look.are_whole:
-        return "large fractions, mostly 0, as of counts that were brought to one total"
-    return NAMES[look.kind]
+    name = NAMES[kind]
+    if kind == "counts" and not is_whole:
+        name = "large fractions, mostly 0, as of counts that were brought to one total"
+    if not takes_logarithms(kind, normalize):
+        below = ", some of them below 0, of which there are no fold changes" * bool(lowest < 0)
+        return X, kind == "logarithms", f"{where} holds {name}{below}: taken as they are."
+    if kind != "counts":
+        name = "values that do not look like counts, and were said to be some"
+    if cells is not None and (found := first_no_count(X)) is not None:
+        cell, gene = quote(cells[found[0]]), quote(genes[found[1]])
+        problem = f"{where} holds {found[2]:g} (cell {cell}, gene {gene})"
+        cure = "Name the layer that holds counts, or say normalize=False"
+        raise ValueError(f"{problem}, and counts are finite and 0 or more. {cure}.")
+    shares, total = to_log_shares(X)
+    brought = f"cells that were brought to the median total of {format_total(total)}"
+    return shares, True, f"{where} holds {name}: taken as log(1 + x) of {brought}."
 
 
 # --- cells without a value ------------------------------------------------------------------------
@@ -315,8 +262,8 @@ class Given:
 
     def in_order(self, classes: NDArray[Any]) -> list[int]:
         """Return the numbers of some classes in the order in which they are shown."""
-        found = classes.tolist()
-        return sorted(range(len(found)), key=lambda i: self.order.get(found[i], len(self.order)))
+        places = [self.order.get(name, len(self.order)) for name in classes.tolist()]
+        return sorted(range(len(places)), key=places.__getitem__)
 
 
 def check_adata(adata: Any) -> None:
@@ -329,29 +276,20 @@ def check_adata(adata: Any) -> None:
 def read_given(adata: Any, asked: Asked) -> Given:
     """Take what was asked for from an AnnData, or say what is wrong with it."""
     y, order = read_labels(adata, asked.labels_key, asked.unlabeled_category)
-    with naming("labels_key", asked.labels_key):
+    with _naming("labels_key", asked.labels_key):
         labels = parse_labels(y, adata.n_obs)
     of_rows = {}
     for parameter, argument in OF_CELLS.items():
         if (key := getattr(asked, parameter)) is not None:
             of_rows[argument] = column_of(adata.obs, key, parameter, "obs").tolist()
-            with naming(parameter, key):
+            with _naming(parameter, key):
                 parse_design(adata.n_obs, **{argument: of_rows[argument]})
-    taken = take_values(adata, asked)
-    return Given(
-        X=taken.X,
-        y=y,
-        labels=labels,
-        order=order,
-        names=taken.names,
-        places=taken.places,
-        of_rows=of_rows,
-        values=taken.words,
-    )
+    X, names, places, words = take_values(adata, asked)
+    return Given(X, y, labels, order, names, places, of_rows, words)
 
 
 @contextmanager
-def naming(parameter: str, value: Any) -> Iterator[None]:
+def _naming(parameter: str, value: Any) -> Iterator[None]:
     """Say which parameter holds what cannot be used."""
     try:
         yield
@@ -392,12 +330,17 @@ def read_labels(
     n_cells = np.bincount(codes[codes >= 0], minlength=len(values)).tolist()
     if _is_label(unlabeled_category):
         meant = _plain(unlabeled_category)
-        _check_there(meant, [*values, *categories], labels_key)
+        every = {*values, *categories}
+        if not any(_same(value, meant) for value in every):
+            known = sorted((value for value in every if str(value).strip()), key=str)
+            problem = f"unlabeled_category={quote(meant)} is no value of adata.obs"
+            values_are = f"Its values are {examples(known, MAX_SHOWN)}"
+            raise ValueError(f"{problem}[{quote(labels_key)}]. {values_are}.")
         words = unlabelled_words([str(meant)])
         is_none = [_same(value, meant) or is_unlabelled(value, words) for value in values]
     else:
         is_none = [is_unlabelled(value) for value in values]
-        _tell_none(values, len(values) - sum(is_none), n_cells, labels_key)
+        _warn_of_none(values, len(values) - sum(is_none), n_cells, labels_key)
     labels = np.empty(len(values) + 1, dtype=object)
     pairs = zip(values, is_none, strict=True)
     labels[:-1] = [None if none else as_class(value) for value, none in pairs]
@@ -420,42 +363,26 @@ def _plain(value: Any) -> Any:
     return int(value) if is_number and float(value).is_integer() else value
 
 
-def _check_there(meant: Any, values: list[Any], labels_key: str) -> None:
-    """Refuse a category that no cell and no list of categories has."""
-    if any(_same(value, meant) for value in values):
-        return
-    known = sorted({value for value in values if not _is_blank(value)}, key=str)
-    raise ValueError(
-        f"unlabeled_category={quote(meant)} is no value of adata.obs[{quote(labels_key)}]."
-        f" Its values are {examples(known, MOST_SHOWN)}."
-    )
-
-
-def _is_blank(value: Any) -> bool:
-    return isinstance(value, str) and not value.strip()
-
-
 def _same(value: Any, other: Any) -> bool:
     return isinstance(value, bool) == isinstance(other, bool) and bool(value == other)
 
 
-def _tell_none(values: list[Any], n_classes: int, n_cells: list[int], labels_key: str) -> None:
-    """Say which labels mean that a cell has none, and ask where they may be one of two classes."""
+def _warn_of_none(values: list[Any], n_classes: int, n_cells: list[int], labels_key: str) -> None:
+    """Warn of labels that mean an unlabelled cell, and ask where they may be one of two classes."""
     where = f"adata.obs[{quote(labels_key)}]"
-    asked = [v for v in values if _same(v, UNLABELLED) or (isinstance(v, str) and v in WRITTEN)]
-    if asked and n_classes < 2:
+    texts = {value: n for value, n in zip(values, n_cells, strict=True) if isinstance(value, str)}
+    unclear = [value for value in values if _same(value, UNLABELLED) or value in WRITTEN]
+    if unclear and n_classes < 2:
         raise ValueError(
-            f"{where} holds {quote(asked[0])}, which may be a class or mean that a cell has no "
-            f"label. Say unlabeled_category={quote(asked[0])}, or give the class another name."
+            f"{where} holds {quote(unclear[0])}, which may be a class or mean that a cell has no "
+            f"label. Say unlabeled_category={quote(unclear[0])}, or give the class another name."
         )
     told: Counter[str] = Counter()
-    for value, n in zip(values, n_cells, strict=True):
-        if isinstance(value, str) and value.strip() in WORDS - {""}:
-            told[value.strip()] += n
+    for value, n in texts.items():
+        told.update({value.strip(): n} if value.strip() in WORDS - {""} else {})
     tell_unlabelled(told, where)
-    texts = [value for value in values if isinstance(value, str) and value.strip() not in WORDS]
     named = [value for value in texts if value.strip().casefold() in PERHAPS_NONE]
-    if named:
+    if named := [value for value in named if value.strip() not in WORDS]:
         are = "is taken for a class" if len(named) == 1 else "are taken for classes"
         warn(
             f"{examples(named)} in {where} {are}. If cells of that name have no label, say "
@@ -486,8 +413,6 @@ def fit(adata: Any, asked: Asked) -> Fitted:
     given = read_given(adata, asked)
     wanted, n_genes = asked.n_features, len(given.names)
     if isinstance(wanted, Integral) and wanted > n_genes:
-        raise ValueError(
-            f"n_features must be at most {n_genes:,}, the number of genes that are ranked: got "
-            f"{wanted:,}."
-        )
+        rule = f"at most {n_genes:,}, the number of genes that are ranked"
+        raise ValueError(f"n_features must be {rule}: got {wanted:,}.")
     return Fitted(asked, given, asked.ranker().fit(given.X, given.y, **given.of_rows))

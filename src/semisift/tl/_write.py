@@ -16,7 +16,6 @@ from semisift.utils._validation import check_flag
 from semisift.utils._warnings import warn
 
 if TYPE_CHECKING:
-    from semisift.base._ranker import FeatureRanker
     from semisift.selection._markers import Markers
 
 # What results are called, unless the user says otherwise.
@@ -33,21 +32,17 @@ DECISIONS = ("confirmed", "tentative", "unconfirmed")
 
 # What the groups of h5ad and zarr take for something else, and the longest name that zarr takes.
 NO_NAMES = ("", ".", "..", "_index", "zarr.json")
-LONGEST_NAME = 200
+MAX_NAME = 200
 
 
 def check_key(key: str, labels_key: str) -> None:
     """Refuse a key under which results cannot be written."""
     if not can_be_named(key):
-        raise ValueError(
-            f"key_added must be a name that files take, without '/' and of at most {LONGEST_NAME} "
-            f"letters: got {quote(key)}."
-        )
+        rule = f"a name that files take, without '/' and of at most {MAX_NAME} letters"
+        raise ValueError(f"key_added must be {rule}: got {quote(key)}.")
     if isinstance(labels_key, str) and labels_key in [f"{key}_{name}" for name in OF_CELLS]:
-        raise ValueError(
-            f"labels_key={quote(labels_key)} is what this key writes: a ranking would start from "
-            "its own labels. Name the column of the given labels, or another key_added."
-        )
+        cure = "Name the column of the given labels, or another key_added"
+        raise ValueError(f"labels_key={quote(labels_key)} is written by this key itself. {cure}.")
 
 
 def check_target(adata: Any, copy: bool) -> None:
@@ -56,10 +51,8 @@ def check_target(adata: Any, copy: bool) -> None:
     check_flag(copy, "copy")
     if adata.isbacked and (copy or adata.is_view):
         what = "copy=True" if copy else "a view"
-        raise ValueError(
-            f"{what} of an AnnData that is backed by a file needs the rows in memory: call "
-            "adata.to_memory() first."
-        )
+        rule = "of an AnnData that is backed by a file needs the rows in memory"
+        raise ValueError(f"{what} {rule}: call adata.to_memory() first.")
 
 
 def open_for_writing(adata: Any, copy: bool) -> Any:
@@ -105,13 +98,31 @@ def keep(
     adata = open_for_writing(adata, copy)
     _forget(adata, key)
     if ranks:
-        _keep_ranking(adata, key, given, ranker)
+        family = getattr(ranker, "representative_", None)
+        write_genes(
+            adata,
+            key,
+            given,
+            rank=ranker.ranking_.astype(np.float64),
+            score=ranker.scores_,
+            selected=ranker.get_support(),
+            family=None if family is None else given.names[family],
+            decision=getattr(ranker, "decisions_", None),
+        )
     if hasattr(ranker, "transduction_"):
-        _keep_labels(adata, key, given, ranker, is_empty)
+        _write_labels(adata, key, given, ranker, is_empty)
     else:
-        _keep_given(adata, key, given, ranker)
+        classes, y = getattr(ranker, "classes_", given.labels.classes), given.y
+        known = given.labels.classes.tolist()
+        if beyond := [name for name in classes.tolist() if name not in known]:
+            y = np.where(y == None, beyond[0], y)  # noqa: E711  (those not of the one class)
+        adata.obs[f"{key}_given"] = _as_categories(given, classes, y)
     if probabilities:
-        _keep_probabilities(adata, key, given, ranker)
+        shares = ranker.label_distributions_[:, given.in_order(ranker.classes_)]
+        names = names_of_classes(given, ranker.classes_)
+        if can_be_columns(names):
+            shares = _frame(shares, adata.obs_names, names)
+        adata.obsm[f"{key}_{PROBABILITIES}"] = shares
     if doubt := doubt_of(ranker):
         warn(doubt, UserWarning)
     if hasattr(ranker, "positive_share_"):
@@ -120,32 +131,23 @@ def keep(
     return adata if copy else None
 
 
+def _frame(values: Any, index: Any, columns: list[str]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(values, index=index, columns=columns)
+
+
 # --- genes ----------------------------------------------------------------------------------------
 
 
-def _keep_ranking(adata: Any, key: str, given: Given, ranker: "FeatureRanker") -> None:
-    """Write the ranks of genes to ``.var``."""
-    write_genes(
-        adata,
-        key,
-        given,
-        rank=ranker.ranking_.astype(np.float64),
-        score=ranker.scores_,
-        selected=ranker.get_support(),
-    )
-    if hasattr(ranker, "representative_"):
-        write_genes(adata, key, given, family=given.names[ranker.representative_])
-    decisions = getattr(ranker, "decisions_", None)
-    if decisions is not None:
-        write_genes(adata, key, given, decision=decisions)
-
-
-def write_genes(adata: Any, key: str, given: Given, **columns: NDArray[Any]) -> None:
-    """Write columns of ``.var``; genes that were not ranked have no value, or False."""
+def write_genes(adata: Any, key: str, given: Given, **columns: NDArray[Any] | None) -> None:
+    """Write columns of ``.var`` that there are; genes without a rank have no value, or False."""
     import pandas as pd
 
     there = given.places >= 0
     for name, values in columns.items():
+        if values is None:
+            continue
         missing: Any = {"b": False, "f": np.nan}.get(values.dtype.kind)
         own = np.full(adata.n_vars, missing, dtype=object if missing is None else values.dtype)
         own[given.places[there]] = values[there]
@@ -172,7 +174,7 @@ def _find_empty(given: Given) -> NDArray[np.bool_]:
     return is_empty
 
 
-def _keep_labels(
+def _write_labels(
     adata: Any, key: str, given: Given, ranker: Any, is_empty: NDArray[np.bool_]
 ) -> None:
     """Write the labels that were found for all cells to ``.obs``."""
@@ -183,19 +185,8 @@ def _keep_labels(
     adata.obs[f"{key}_label"] = _as_categories(given, ranker.classes_, ranker.transduction_)
     adata.obs[f"{key}_confidence"] = confidence
     adata.obs[f"{key}_uncertain"] = doubtful(shares) | (is_empty & (given.labels.codes < 0))
-    strangers = getattr(ranker, "novel_rows_", ())
-    if len(strangers):
-        fits_none = np.zeros(adata.n_obs, dtype=bool)
-        fits_none[strangers] = True
-        adata.obs[f"{key}_fits_none"] = fits_none
-
-
-def _keep_given(adata: Any, key: str, given: Given, ranker: Any) -> None:
-    """Write the labels that were given to ``.obs`` as scanpy groups cells: as text, or NaN."""
-    classes, y = getattr(ranker, "classes_", given.labels.classes), given.y
-    if beyond := [name for name in classes.tolist() if name not in given.labels.classes.tolist()]:
-        y = np.where(y == None, beyond[0], y)  # noqa: E711  (those that are not of the one class)
-    adata.obs[f"{key}_given"] = _as_categories(given, classes, y)
+    if len(novel := getattr(ranker, "novel_rows_", ())):
+        adata.obs[f"{key}_fits_none"] = np.isin(np.arange(adata.n_obs), novel)
 
 
 def _as_categories(given: Given, classes: NDArray[Any], labels: NDArray[Any]) -> Any:
@@ -204,17 +195,6 @@ def _as_categories(given: Given, classes: NDArray[Any], labels: NDArray[Any]) ->
     shown = pd.Index(classes.astype(object)[given.in_order(classes)])
     codes = shown.get_indexer(labels.astype(object))  # -1 for cells without a label
     return pd.Categorical.from_codes(codes, categories=names_of_classes(given, classes))
-
-
-def _keep_probabilities(adata: Any, key: str, given: Given, ranker: Any) -> None:
-    """Write how likely each class is for each cell to ``.obsm``."""
-    import pandas as pd
-
-    shares = ranker.label_distributions_[:, given.in_order(ranker.classes_)]
-    names = names_of_classes(given, ranker.classes_)
-    if can_be_columns(names):
-        shares = pd.DataFrame(shares, index=adata.obs_names, columns=names)
-    adata.obsm[f"{key}_{PROBABILITIES}"] = shares
 
 
 def names_of_classes(given: Given, classes: NDArray[Any]) -> list[str]:
@@ -237,7 +217,7 @@ def can_be_named(name: Any) -> bool:
     (True, False, False)
     """
     is_name = is_writable(name) and "/" not in name and name not in NO_NAMES
-    return is_name and len(name.encode()) <= LONGEST_NAME
+    return is_name and len(name.encode()) <= MAX_NAME
 
 
 # --- what was done, and markers -------------------------------------------------------------------
@@ -245,8 +225,6 @@ def can_be_named(name: Any) -> bool:
 
 def _facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
     """Return what ``.uns`` holds of how results were made."""
-    import pandas as pd
-
     asked, given, ranker = fitted.asked, fitted.given, fitted.ranker
     classes = given.labels.classes
     counts = given.labels.counts[given.in_order(classes)]
@@ -259,11 +237,12 @@ def _facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
         },
         "shape": np.array(adata.shape),
         "values": given.values,
-        "labelled": pd.DataFrame({"cells": counts}, index=names_of_classes(given, classes)),
+        "labelled": _frame({"cells": counts}, names_of_classes(given, classes), ["cells"]),
         "versions": versions((*PACKAGES, "anndata")),
         "citation": METHODS[asked.method].citation,
     }
-    labeller = next((part for part in _parts(ranker) if hasattr(part, "stability_")), None)
+    parts = [ranker, *(part for _, part in getattr(ranker, "rankers_", ()))]
+    labeller: Any = next((part for part in parts if hasattr(part, "stability_")), None)
     if labeller is not None:
         facts["stability"] = float(labeller.stability_)
         facts["recovered"] = np.array(labeller.recovered_)
@@ -276,17 +255,15 @@ def _facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
     return facts
 
 
-def _parts(ranker: Any) -> list[Any]:
-    return [ranker, *(part for _, part in getattr(ranker, "rankers_", ()))]
-
-
-def records_of(given: Given, markers: "Markers", n_genes: int | None = None) -> dict[str, Any]:
-    """Return markers by class in the form of scanpy's `rank_genes_groups`.
+def records_of(
+    given: Given, markers: "Markers | None", n_genes: int | None = None
+) -> dict[str, Any]:
+    """Return markers by class in the form of scanpy's `rank_genes_groups`; nothing without any.
 
     Parameters
     ----------
     given : Given
-    markers : Markers
+    markers : Markers or None
     n_genes : int, optional
         Genes of each class; all where it is not given.
 
@@ -299,6 +276,8 @@ def records_of(given: Given, markers: "Markers", n_genes: int | None = None) -> 
     """
     import pandas as pd
 
+    if markers is None:
+        return {}
     numbers = given.in_order(markers.classes)
     names = names_of_classes(given, markers.classes)
     best = {number: markers.order(number)[:n_genes] for number in numbers}
@@ -320,7 +299,7 @@ def records_of(given: Given, markers: "Markers", n_genes: int | None = None) -> 
     }
     if can_be_columns(names):
         for name, shares in (("pts", markers.shares), ("pts_rest", markers.rest_shares)):
-            found[name] = pd.DataFrame(shares[numbers].T, index=given.names, columns=names)
+            found[name] = _frame(shares[numbers].T, given.names, names)
     return found
 
 

@@ -13,11 +13,12 @@ a log-normal column with a standard deviation of 1. Quantiles keep single outlie
 """
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
 
 from semisift import _kernels
 from semisift.utils._typing import Bools, Floats, Ints
@@ -92,46 +93,20 @@ def check_structure(X: Any, name: str = "X") -> None:
     name : str
         For the message.
     """
-    if issparse(X) and X.ndim == 2:
-        for damage in _damages(X.tocsr() if X.format == "lil" else X):
-            raise ValueError(
-                f"{name} is a damaged sparse matrix: {damage}. Build it anew from its values."
-            )
-
-
-def _damages(X: Any) -> Iterator[str]:
-    """Yield what is wrong; after the first of it nothing is sure."""
-    if X.format == "coo":
-        for places, size, what in zip(X.coords, X.shape, ("row", "column"), strict=True):
-            yield from _wrong_length(places, len(X.data), f"{what} numbers")
-            yield from _out_of_range(places, size, what)
-    elif X.format in ("csr", "csc", "bsr"):
-        height, width = X.blocksize if X.format == "bsr" else (1, 1)
-        sides = [(X.shape[0] // height, "row"), (X.shape[1] // width, "column")]
-        (n_lines, line), (size, what) = sides[::-1] if X.format == "csc" else sides
-        indptr = X.indptr
-        if len(indptr) != n_lines + 1:
-            yield f"indptr needs {n_lines + 1} numbers for {n_lines} {line}s: got {len(indptr)}"
-        yield from _wrong_length(X.indices, len(X.data), "indices")
-        if indptr[0] != 0 or indptr[-1] > len(X.data):
-            yield (
-                f"indptr must rise from 0 to the number of stored values, {len(X.data)}: got "
-                f"{indptr[0]} to {indptr[-1]}"
-            )
-        for at in np.flatnonzero(indptr[1:] < indptr[:-1]):
-            yield f"indptr must not fall: got {indptr[at]} and then {indptr[at + 1]} at {line} {at}"
-        yield from _out_of_range(X.indices[: indptr[-1]], size, what)
-
-
-def _wrong_length(places: NDArray[Any], n_values: int, what: str) -> Iterator[str]:
-    if len(places) != n_values:
-        yield f"{n_values} stored values but {len(places)} {what} for them"
-
-
-def _out_of_range(places: NDArray[Any], size: int, what: str) -> Iterator[str]:
-    if len(places) and not 0 <= places.min() <= places.max() < size:
-        wrong = places.min() if places.min() < 0 else places.max()
-        yield f"a stored value claims {what} {wrong}, counted from 0, of {size}"
+    if not issparse(X) or X.ndim != 2:
+        return
+    try:
+        if X.format == "coo":
+            coo_array((X.data, X.coords), shape=X.shape)
+        elif X.format in ("csr", "csc", "bsr", "lil"):
+            compressed = X.tocsr() if X.format == "lil" else copy(X)  # scipy changes what it checks
+            if (np.diff(compressed.indptr) < 0).any():  # which scipy misses if the last one is 0
+                raise ValueError("indptr must not fall")
+            compressed.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a damaged sparse matrix: {error}. Build it anew from its values."
+        ) from error
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -193,15 +168,12 @@ def blank_columns(X: Any, blank: Bools) -> Any:
     -------
     array, csr_array or csc_array
     """
+    copied = X.copy() if issparse(X) else X.copy(order="K")
     if not issparse(X):
-        copied = X.copy(order="K")
         copied[:, blank] = 0
         return copied
-    copied = X.copy()
-    if X.format == "csr":
-        copied.data[blank[X.indices]] = 0
-    else:
-        copied.data[np.repeat(blank, np.diff(X.indptr))] = 0
+    by_row = X.format == "csr"
+    copied.data[blank[X.indices] if by_row else np.repeat(blank, np.diff(X.indptr))] = 0
     copied.eliminate_zeros()
     return copied
 
@@ -491,9 +463,6 @@ def _largest(values: Floats) -> Floats:
 # --- scaled ---------------------------------------------------------------------------------------
 
 
-# Columns are worked on in blocks of so many values, 8 MB.
-MAX_SCALED_VALUES = 1 << 20
-
 # Dense columns of up to so many values are held, 256 MB; more are computed whenever they are read.
 HELD_VALUES = 1 << 25
 
@@ -539,7 +508,7 @@ class ScaledColumns:
         if self._held is not None:
             yield from self._held
             return
-        for columns, block in dense_blocks(self.X, self._dense, MAX_SCALED_VALUES):
+        for columns, block in dense_blocks(self.X, self._dense, BLOCK_VALUES):
             yield columns, self._scale(block[self.rows].astype(np.float64), columns)
 
     def _scale(self, block: Floats, columns: Ints) -> Floats:

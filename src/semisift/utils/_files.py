@@ -26,8 +26,14 @@ from pathlib import Path
 PREFIX = ".semisift-"
 DRAFT = ".draft"
 
+# The name of a process: its machine, its number, and when it began.
+PROCESS = r"([0-9a-f]{12})-(\d+)-(\d+)"
+
 # How the system says that a file does not fit: onto its disk, or into a limit on disks or files.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+# How libraries word the error number of the system: polars, and h5py, shutil and anndata.
+WORDED = re.compile(r"\(os error (\d+)\)|\[Errno (\d+)\]")
 
 # Drafts of processes that nothing is known of, as those of another machine, are removed after this
 # many seconds.
@@ -63,7 +69,9 @@ def drafts(targets: Sequence[Path]) -> Iterator[list[Path]]:
     ('whole', 1)
     """
     with ExitStack() as stack:
-        paths = [stack.enter_context(_hidden_folder(path.parent)) / path.name for path in targets]
+        paths = [
+            stack.enter_context(private_folder(path.parent, PREFIX)) / path.name for path in targets
+        ]
         with _file_named(paths, targets):
             yield paths
             for path, target in zip(paths, targets, strict=True):
@@ -88,33 +96,38 @@ def _file_named(paths: Sequence[Path], targets: Sequence[Path]) -> Iterator[None
         raise
 
 
+def no_room(error: BaseException | None) -> OSError | None:
+    """Return the system's error where a file did not fit onto its disk, whoever tells of it.
+
+    Its number is read from the message of an `OSError` without one, as h5py, shutil and anndata
+    raise it, and of errors of polars. Other messages may quote what a file says.
+    """
+    while error is not None:
+        number = getattr(error, "errno", None)
+        if number in NO_ROOM and isinstance(error, OSError):
+            return error
+        is_of_system = isinstance(error, OSError) or type(error).__module__.startswith("polars")
+        if number is None and is_of_system and (told := WORDED.search(str(error))):
+            number = int(told[1] or told[2])
+            if number in NO_ROOM:
+                return OSError(number, os.strerror(number))
+        error = error.__cause__ or error.__context__
+    return None
+
+
 def can_write(folder: Path) -> bool:
     """Tell whether drafts can be made in a folder."""
     try:
-        with _hidden_folder(folder):
+        with private_folder(folder, PREFIX):
             return True
     except OSError:
         return False
 
 
 @contextmanager
-def _hidden_folder(beside: Path) -> Iterator[Path]:
-    """Make a folder for drafts of this process, having cleared away those of dead ones."""
-    remove_left_overs(beside.glob(f"{PREFIX}*"))
-    with _folder(beside, PREFIX) as folder:
-        yield folder
-
-
-@contextmanager
 def private_folder(beside: Path, prefix: str) -> Iterator[Path]:
     """Make a folder that other users cannot read, having cleared away those of dead processes."""
     remove_drafts(beside, prefix, "")
-    with _folder(beside, prefix) as folder:
-        yield folder
-
-
-@contextmanager
-def _folder(beside: Path, prefix: str) -> Iterator[Path]:
     # not by mkdtemp: a signal could come before it has told the name of what it made
     folder = beside / f"{prefix}{process_name()}-{uuid.uuid4().hex[:8]}"
     _own.add(folder)
@@ -142,9 +155,7 @@ def write_whole(path: Path, text: str) -> None:
 
 def remove_drafts(folder: Path, prefix: str = ".", suffix: str = DRAFT) -> None:
     """Remove what dead processes left in a folder of the user's: nothing but names made here."""
-    name = re.compile(
-        rf"{re.escape(prefix)}[0-9a-f]{{12}}-\d+-\d+-[0-9a-f]{{8}}{re.escape(suffix)}"
-    )
+    name = re.compile(f"{re.escape(prefix)}{PROCESS}-[0-9a-f]{{8}}{re.escape(suffix)}")
     with suppress(OSError):  # a folder that can be written to, and not listed
         remove_left_overs(path for path in folder.iterdir() if name.fullmatch(path.name))
 
@@ -192,10 +203,9 @@ def _take_mode(draft: Path, target: Path) -> None:
 def _to_disk(path: Path) -> None:
     """Make sure that the content is on the disk before the name is."""
     for file in path.rglob("*") if path.is_dir() else [path]:
-        if file.is_dir():
-            continue
-        with file.open("rb") as handle:
-            os.fsync(handle.fileno())
+        if not file.is_dir():
+            with file.open("rb") as handle:
+                os.fsync(handle.fileno())
 
 
 # --- whose drafts they are ---
@@ -208,7 +218,7 @@ def process_name() -> str:
 
 def process_lives(name: str) -> bool | None:
     """Tell whether the process that a name tells of is there; None where that is not known."""
-    told = re.search(r"([0-9a-f]{12})-(\d+)-(\d+)(?:-|$)", name)
+    told = re.search(f"{PROCESS}(?:-|$)", name)
     # on Windows, os.kill would end the process
     if told is None or told[1] != _place() or os.name == "nt":
         return None
@@ -230,13 +240,11 @@ def _place() -> str:
     Machines may share a folder, and containers may share a machine.
     """
     try:
-        parts = [
-            Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
-            os.readlink("/proc/self/ns/pid"),
-        ]
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        started = f"{boot}\n{os.readlink('/proc/self/ns/pid')}"
     except OSError:  # not on Linux
-        parts = [str(uuid.getnode())]
-    return hashlib.sha256("\n".join([platform.node(), *parts]).encode()).hexdigest()[:12]
+        started = str(uuid.getnode())
+    return hashlib.sha256(f"{platform.node()}\n{started}".encode()).hexdigest()[:12]
 
 
 def _begun(pid: int) -> str | None:
@@ -282,8 +290,12 @@ class FileLock:
         BlockingIOError
             With the number of the process that holds it as its second argument, or "".
         """
+        # a link leads to a file that is not ours to write to
+        if os.name == "nt" and self.path.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(self.path))
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         while self._handle is None:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            handle = os.open(self.path, flags, 0o600)
             try:
                 _lock(handle)
                 # who held it may have removed the file in the meantime

@@ -23,6 +23,7 @@ from sklearn.base import clone
 from semisift import _kernels
 from semisift.parallel import one_blas_thread
 from semisift.utils._columns import (
+    BLOCK_VALUES,
     blocks,
     check_structure,
     column_factors,
@@ -119,8 +120,7 @@ class Graph:
     def between(self) -> Floats:
         """Sum of the weights between each node and the others."""
         ends = np.concatenate([self.first, self.second])
-        sums = np.bincount(ends, np.tile(self.weights, 2), len(self.rows))
-        return np.asarray(sums, dtype=np.float64)
+        return np.bincount(ends, np.tile(self.weights, 2), len(self.rows)).astype(np.float64)
 
     @cached_property
     def degrees(self) -> Floats:
@@ -169,10 +169,8 @@ class Graph:
         parts, first, node = np.unique(key, axis=0, return_index=True, return_inverse=True)
         node, parent = node.ravel(), parts[:, 0]
         counts = np.bincount(node, minlength=len(parts))
-        share = csr_array(
-            (counts / self.counts[parent], parent, np.arange(len(parts) + 1)),
-            shape=(len(parts), len(self.rows)),
-        )
+        shares = counts / self.counts[parent], parent, np.arange(len(parts) + 1)
+        share = csr_array(shares, shape=(len(parts), len(self.rows)))
         upper = (share @ self.upper @ share.T).tocsr()  # the parts are in the order of the nodes
         # each of the pairs of rows of one node has the same part of what is within it
         pairs = self.counts * (self.counts - 1.0)
@@ -182,12 +180,9 @@ class Graph:
         within[alone] = self.within[parent][alone]
         torn = np.flatnonzero(np.bincount(parent, minlength=len(self.rows))[parent] > 1)
         if len(torn):
-            same = csr_array(
-                (np.ones(len(torn)), (torn, parent[torn])), shape=(len(parts), len(self.rows))
-            )
-            sides = csr_array(
-                (counts[torn] * each[parent[torn]], (torn, parent[torn])), shape=same.shape
-            )
+            at = torn, parent[torn]
+            same = csr_array((np.ones(len(torn)), at), shape=share.shape)
+            sides = csr_array((counts[torn] * each[parent[torn]], at), shape=same.shape)
             between = (sides @ same.T).multiply(counts[None, :])
             upper = upper + triu(between, k=1, format="csr")
         graph = Graph(*edges_of(upper), first, node, within, self.heat, self.lowest)
@@ -246,14 +241,9 @@ def nearest_edges(
     if k < 1:
         none, nodes = np.empty(0), np.arange(n)
         return Edges(nodes[:0], nodes[:0], none, none), nodes, nodes, np.zeros(n), 0.0
-    measured: MeasuredRows | RowsWithGaps
-    if has_gaps:
-        rows = node = np.arange(n)
-        measured = RowsWithGaps(X, factors)
-    else:
-        rows, node = distinct_rows(X)
-        measured = MeasuredRows(X, rows, np.bincount(node, minlength=len(rows)), factors)
-    counts = measured.counts
+    rows, node = (np.arange(n), np.arange(n)) if has_gaps else distinct_rows(X)
+    counts = np.bincount(node, minlength=len(rows))
+    measured = RowsWithGaps(X, factors) if has_gaps else MeasuredRows(X, rows, counts, factors)
     edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)
     # what the rows of a node give to each other, at distance 0
     within = counts * np.minimum(k, counts - 1.0)
@@ -272,10 +262,8 @@ def symmetrise(edges: Edges, n_nodes: int, symmetry: str) -> Edges:
     if not len(key):
         return edges
     starts = np.append(0, 1 + np.flatnonzero(key[1:] != key[:-1]))
-    if symmetry == "mean":
-        share = np.add.reduceat(edges.share[order], starts) / 2
-    else:
-        share = np.maximum.reduceat(edges.share[order], starts)
+    join, parts = (np.add, 2) if symmetry == "mean" else (np.maximum, 1)
+    share = join.reduceat(edges.share[order], starts) / parts
     # the two directions of an edge may differ in the last digit
     d2 = np.minimum.reduceat(edges.d2[order], starts)
     first, second = np.divmod(key[starts], n_nodes)
@@ -301,13 +289,10 @@ def weighted_graph(
         exponent = np.where(edges.d2 > 0, edges.d2 / heat, 0.0)
     if np.exp(-exponent.min()) == 0.0:
         raise ValueError(
-            "Every weight of the neighbour graph vanished: the smallest squared distance between "
-            f"neighbours is {exponent.min():.3g} times the constant of the heat weights, and "
-            f"exp(-746) is 0. {cure(options)}"
+            "Every weight of the neighbour graph vanished: the smallest squared distance is "
+            f"{exponent.min():.3g} times the heat constant, and exp(-746) is 0. {cure(options)}"
         )
-    lowest = 0.0
-    if options.shift and not within.any():
-        lowest = float(exponent.min())
+    lowest = float(exponent.min()) if options.shift and not within.any() else 0.0
     weights = edges.share * np.exp(lowest - exponent)
     graph = Graph(*ends, weights, rows, node, within, heat, lowest)
     return replace(graph, few_edges=few_edges(graph, edges.share))
@@ -336,9 +321,8 @@ def heat_scale(
     if kind == "raw":
         with np.errstate(over="ignore", divide="ignore", under="ignore"):
             return float(np.divide(1.0, np.float64(unit) ** 2))
-    scale = mean_d2
-    if kind == "median":
-        scale = weighted_median(edges.d2, edges.share) or no_median
+    is_median = kind == "median"
+    scale = (weighted_median(edges.d2, edges.share) or no_median) if is_median else mean_d2
     return scale if scale > 0 else 1.0
 
 
@@ -358,10 +342,8 @@ def weighted_median(values: Floats, weights: Floats) -> float:
 def cure(options: GraphOptions) -> str:
     """Say which of the options mends heat weights that are too uneven."""
     if options.heat_scale == "raw":
-        return (
-            f"Set heat_scale='mean' (now 'raw', with heat_constant={options.heat_constant}): it "
-            "measures the constant in the mean squared distance of the rows."
-        )
+        now = f"now 'raw', with heat_constant={options.heat_constant}"
+        return f"Set heat_scale='mean' ({now}): the constant is then in mean squared distances."
     if options.heat_constant < 1:
         return f"Set heat_constant=1 (now {options.heat_constant})."
     return "Set weights='binary'."
@@ -369,9 +351,6 @@ def cure(options: GraphOptions) -> str:
 
 # --- edge sums ------------------------------------------------------------------------------------
 
-
-# Dense columns are worked on in blocks of so many values, 8 MB.
-BLOCK_VALUES = 1 << 20
 
 # What a sparse product may take: about 200 MB.
 PRODUCT_VALUES = 1 << 24
@@ -439,13 +418,12 @@ def edge_sums(
     """
     if has_gaps:
         return _sums_of_known(X, graph, unit, more)
-    p = X.shape[1]
-    sums = np.zeros((3, p))
+    sums = np.zeros((4, X.shape[1]))
     degrees = graph.degrees
     volume = degrees.sum()
     if not volume > 0:
-        return EdgeSums(sums[0], sums[1], sums[2], np.zeros(p))
-    factors = 1 / unit
+        return EdgeSums(*sums)
+    sums[3], factors = volume, 1 / unit
     dense = filled_columns(X)
     if issparse(X):
         # the squared mean must not cancel most of what it is taken from
@@ -457,10 +435,10 @@ def edge_sums(
         dense[_add_sparse(sums, X, np.flatnonzero(~dense), graph, factors)] = True
     for columns, block in dense_blocks(X, np.flatnonzero(dense), BLOCK_VALUES):
         edges = graph.starts, graph.second, graph.weights
-        sums[:, columns] = _kernels.edges.column_sums(
+        sums[:3, columns] = _kernels.edges.column_sums(
             block, graph.rows, factors[columns], degrees, *edges
         )
-    return EdgeSums(sums[0], sums[1], sums[2], np.full(p, volume))
+    return EdgeSums(*sums)
 
 
 def _sums_of_known(
@@ -501,7 +479,7 @@ def _add_sparse(sums: Floats, X: Any, rest: Ints, graph: Graph, factors: Floats)
         lost.append(columns[difference < CANCELS * squared])
         variance = squared - volume * mean**2
         variance[variance <= NEGLIGIBLE * squared] = 0.0
-        sums[:, columns] = difference, variance, mean
+        sums[:3, columns] = difference, variance, mean
     return np.concatenate(lost)
 
 
@@ -575,17 +553,13 @@ def _check(given: Any, n_rows: int, name: str) -> csr_array:
         matrix = csr_array(given, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} must be 'mean', 'union', a matrix of weights or a transformer with "
-            f"fit_transform: {error}."
+            f"{name} must be 'mean', 'union', a matrix of weights or a transformer: {error}."
         ) from error
     if matrix.shape != (n_rows, n_rows):
-        raise ValueError(
-            f"{name} must have a row and a column for each of the {n_rows} rows of X: got the "
-            f"shape {matrix.shape}."
-        )
+        needed = f"a row and a column for each of the {n_rows} rows of X"
+        raise ValueError(f"{name} must have {needed}: got the shape {matrix.shape}.")
     matrix.sum_duplicates()
-    values: Floats = matrix.data
-    if not np.isfinite(values).all() or (values < 0).any():
-        worst = values[~(np.isfinite(values) & (values >= 0))][0]
-        raise ValueError(f"{name} must hold finite weights, none negative: got {worst}.")
+    wrong = matrix.data[~(np.isfinite(matrix.data) & (matrix.data >= 0))]
+    if len(wrong):
+        raise ValueError(f"{name} must hold finite weights, none negative: got {wrong[0]}.")
     return matrix

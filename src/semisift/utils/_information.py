@@ -13,10 +13,11 @@ share of all rows, as in C4.5: of k rows that tell nothing it is about c / k by 
 times k / n it is no higher for a column with gaps.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ from semisift.utils._random import unmask
 from semisift.utils._typing import Floats, Ints
 
 N_BINS = 5
+
+# Information is compared up to this: the order in which counts are added changes the last bits.
+DECIMALS = 12
 
 # Counts are made for so many cells at once, 16 MB as int32.
 BLOCK_COUNTS = 1 << 22
@@ -49,6 +53,7 @@ class DenseBins:
     bits: NDArray[np.uint64]
     sizes: NDArray[np.int32]
     n_rows: int
+    weights: ClassVar[None] = None
 
     @property
     def n_bins(self) -> int:
@@ -70,8 +75,39 @@ class DenseBins:
         return _kernels.tables.information_terms(self.bits, self.sizes, codes, n_s, n_y, k_log_k)
 
 
+class TableBins:
+    """Columns that give tables of how often, or with what weight, their bins meet a variable."""
+
+    n_bins: int
+    weights: Floats | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        raise NotImplementedError
+
+    def tables(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Any]]:
+        """Yield columns and their tables with a variable: (n_other, n_bins, number of columns)."""
+        raise NotImplementedError
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of rows in each bin, of shape (n_columns, n_bins)."""
+        alone = np.zeros(self.shape[0], dtype=np.int64)
+        parts = [counts[0].T for _, counts in self.tables(alone, 1)]
+        return np.concatenate(parts) if parts else np.empty((0, self.n_bins), dtype=np.int32)
+
+    def terms(self, values: Ints, n_s: int, n_y: int, k_log_k: Floats) -> Floats:
+        """Return ``sum k log k over (f, y, s) - over (f, s)``, where values are s * n_y + y."""
+        terms = np.empty(self.shape[1])
+        for columns, counts in self.tables(values, n_s * n_y):
+            with_s = counts.reshape(n_s, n_y, *counts.shape[1:]).sum(axis=1)
+            terms[columns] = _sum(k_log_k, counts) - _sum(k_log_k, with_s)
+        return terms
+
+
 @dataclass(frozen=True, eq=False)
-class SparseBins:
+class SparseBins(TableBins):
     """Columns as the code of their zeros and the entries that have another one.
 
     Attributes
@@ -109,90 +145,28 @@ class SparseBins:
         codes[self.rows[entries]] = self.values[entries]
         return codes
 
-    @property
-    def sizes(self) -> Ints:
-        """Number of rows in each bin, of shape (n_columns, n_bins)."""
-        alone = np.zeros(self.n_rows, dtype=np.int64)
-        parts = [counts[0].T for _, counts in self.tables(alone, 1)]
-        return np.concatenate(parts) if parts else np.empty((0, self.n_bins), dtype=np.int32)
-
-    def terms(self, values: Ints, n_s: int, n_y: int, k_log_k: Floats) -> Floats:
-        """Return ``sum k log k over (f, y, s) - over (f, s)``, where values are s * n_y + y."""
-        terms = np.empty(len(self.background))
-        for columns, counts in self.tables(values, n_s * n_y):
-            with_s = counts.reshape(n_s, n_y, *counts.shape[1:]).sum(axis=1)
-            terms[columns] = _sum(k_log_k, counts) - _sum(k_log_k, with_s)
-        return terms
-
-    def tables(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Any]]:
-        """Yield columns and their tables with a variable: (n_other, n_bins, number of columns)."""
-        for columns in blocks(len(self.background), n_other * self.n_bins, BLOCK_COUNTS):
-            yield columns, self._counts(other, n_other, columns)
-
     @cached_property
     def _cells(self) -> Ints:
         column = np.repeat(np.arange(len(self.background)), np.diff(self.starts))
         return column * self.n_bins + self.values
 
-    def _counts(self, other: Ints, n_other: int, columns: slice) -> Any:
-        width = columns.stop - columns.start
-        entries = slice(self.starts[columns.start], self.starts[columns.stop])
-        cells = self._cells[entries] - columns.start * self.n_bins
-        keys = cells * n_other + other[self.rows[entries]]
-        own = None if self.weights is None else self.weights[self.rows[entries]]
-        counts = np.bincount(keys, own, minlength=width * self.n_bins * n_other)
-        counts = counts.reshape(width, self.n_bins, n_other)
-        counts = counts.astype(np.int32 if own is None else np.float64)
-        rest = np.bincount(other, self.weights, minlength=n_other) - counts.sum(axis=1)
-        counts[np.arange(width), self.background[columns]] = rest
-        return np.ascontiguousarray(counts.transpose(2, 1, 0))
+    def tables(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Any]]:
+        """Yield columns and their tables with a variable: (n_other, n_bins, number of columns)."""
+        for columns in blocks(len(self.background), n_other * self.n_bins, BLOCK_COUNTS):
+            shape = columns.stop - columns.start, self.n_bins, n_other
+            entries = slice(self.starts[columns.start], self.starts[columns.stop])
+            cells = self._cells[entries] - columns.start * self.n_bins
+            keys = cells * n_other + other[self.rows[entries]]
+            own = None if self.weights is None else self.weights[self.rows[entries]]
+            counts = np.bincount(keys, own, minlength=math.prod(shape)).reshape(shape)
+            counts = counts.astype(np.int32 if own is None else np.float64)
+            rest = np.bincount(other, self.weights, minlength=n_other) - counts.sum(axis=1)
+            counts[np.arange(shape[0]), self.background[columns]] = rest
+            yield columns, np.ascontiguousarray(counts.transpose(2, 1, 0))
 
 
 @dataclass(frozen=True, eq=False)
-class CountedBins:
-    """Columns of which is known alone how often each bin meets each class.
-
-    Attributes
-    ----------
-    by_class : int array of shape (n_classes + 1, n_bins, n_columns)
-        The first counts are of rows without a class.
-    classes : int array of shape (n_rows,)
-        Class of each row, -1 for none.
-    """
-
-    by_class: Ints
-    classes: Ints
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return len(self.classes), self.by_class.shape[2]
-
-    @property
-    def n_bins(self) -> int:
-        """Number of bins."""
-        return self.by_class.shape[1]
-
-    @property
-    def sizes(self) -> Ints:
-        """How often each bin stands in each column: of shape (n_columns, n_bins)."""
-        return np.asarray(self.by_class.sum(axis=0).T)
-
-    def terms(self, values: Ints, n_s: int, n_y: int, k_log_k: Floats) -> Floats:
-        """Return the sums of k log k over the bins with s and y, less those with s alone.
-
-        `values` must be the same for all rows of a class.
-        """
-        present, first = np.unique(self.classes, return_index=True)
-        counts = np.zeros((n_s * n_y, *self.by_class.shape[1:]), dtype=np.int64)
-        for code, row in zip(present, first, strict=True):
-            counts[values[row]] += self.by_class[code + 1]
-        with_s = counts.reshape(n_s, n_y, *counts.shape[1:]).sum(axis=1)
-        return _sum(k_log_k, counts) - _sum(k_log_k, with_s)
-
-
-@dataclass(frozen=True, eq=False)
-class KnownBins:
+class KnownBins(TableBins):
     """Dense columns with gaps, or of rows with weights.
 
     Attributes
@@ -218,10 +192,7 @@ class KnownBins:
         return np.where(codes == self.n_bins, np.int16(-1), codes)
 
     def tables(self, other: Ints, n_other: int) -> Iterator[tuple[slice, Any]]:
-        """Yield columns and their tables with a variable: (n_other, n_bins, number of columns).
-
-        Rows in which it is -1 are left out.
-        """
+        """Yield columns and their tables with a variable; rows in which it is -1 are left out."""
         rows = np.flatnonzero(other >= 0)
         per_column = max(len(rows), n_other * (self.n_bins + 1))
         for columns in blocks(self.codes.shape[1], per_column):
@@ -230,12 +201,12 @@ class KnownBins:
             keys = cells * n_other + other[rows]
             own = np.broadcast_to(self.weights[rows], keys.shape)
             shape = len(codes), self.n_bins + 1, n_other
-            counts = np.bincount(keys.ravel(), own.ravel(), minlength=int(np.prod(shape)))
+            counts = np.bincount(keys.ravel(), own.ravel(), minlength=math.prod(shape))
             yield columns, counts.reshape(shape)[:, : self.n_bins].transpose(2, 1, 0)
 
 
 Binned = DenseBins | SparseBins | KnownBins
-Countable = Binned | CountedBins
+Countable = DenseBins | TableBins
 
 
 def bin_columns(
@@ -285,8 +256,8 @@ def entropy(binned: Countable) -> Floats:
     -------
     float array of shape (p,)
     """
-    n_rows, _ = binned.shape
-    if isinstance(binned, KnownBins) or _has_weights(binned):
+    n_rows = binned.shape[0]
+    if binned.weights is not None:
         alone = np.zeros(n_rows, dtype=np.int64)
         parts = [_entropy_of(table[0]) for _, table in binned.tables(alone, 1)]
         return np.concatenate(parts)
@@ -317,10 +288,6 @@ def mutual_information(binned: Countable, y: Ints) -> Floats:
     array([0.69314718, 0.        ])
     """
     return conditional_mutual_information(binned, y, np.zeros(len(y), dtype=np.int64))
-
-
-def _has_weights(binned: Countable) -> TypeGuard[SparseBins]:
-    return isinstance(binned, SparseBins) and binned.weights is not None
 
 
 def _information_in(table: Floats, of_all: float) -> Floats:
@@ -369,17 +336,15 @@ def conditional_mutual_information(binned: Countable, y: Ints, s: Ints) -> Float
     >>> conditional_mutual_information(binned, y, binned.column(0)) / np.log(2)
     array([0.        , 0.20120506])
     """
-    n_rows, _ = binned.shape
     y, s = np.asarray(y, dtype=np.int64), np.asarray(s, dtype=np.int64)
     n_y, n_s = int(y.max(initial=0)) + 1, int(s.max(initial=0)) + 1
-    if isinstance(binned, KnownBins) or _has_weights(binned):
+    if binned.weights is not None:
         both = np.where((y < 0) | (s < 0), -1, s * n_y + y)
-        tables = binned.tables(both, n_s * n_y)
-        assert binned.weights is not None
-        shapes = ((table, (n_s, n_y, *table.shape[1:])) for _, table in tables)
+        tables = (table for _, table in binned.tables(both, n_s * n_y))
+        split = (table.reshape(n_s, n_y, *table.shape[1:]) for table in tables)
         of_all = float(binned.weights.sum())
-        return np.concatenate([_information_in(t.reshape(shape), of_all) for t, shape in shapes])
-    k_log_k = _k_log_k(n_rows)
+        return np.concatenate([_information_in(table, of_all) for table in split])
+    k_log_k = _k_log_k(n_rows := binned.shape[0])
     both = np.bincount(s * n_y + y, minlength=n_s * n_y)
     known = k_log_k[np.bincount(s)].sum() - k_log_k[both].sum()
     information = binned.terms(s * n_y + y, n_s, n_y, k_log_k) + known

@@ -17,7 +17,7 @@ two classes are left without it, they ask what it means.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -152,17 +152,50 @@ def parse_labels(y: Any, n_rows: int, words: frozenset[str] = WORDS) -> Labels:
     codes = np.full(n_rows, UNLABELLED, dtype=np.int32)
     if y is None:
         return Labels(codes, np.empty(0, dtype=np.int64))
-    column = _as_column(y)
-    if len(column) != n_rows:
+    found, numbers = _distinct(y)
+    if (n_labels := len(found if numbers is None else numbers)) != n_rows:
         raise ValueError(
-            f"y must have one label for each row of X: got {len(column)} labels for {n_rows} rows."
+            f"y must have one label for each row of X: got {n_labels} labels for {n_rows} rows."
         )
-    known, values = _split_known(column, words)
-    if column.dtype.kind in "OTUS":
-        left = column[~known].tolist()
-        tell_unlabelled(Counter(_text(each) for each in left if isinstance(each, str | bytes)), "y")
-    classes, codes[known] = _classes(values)
-    return Labels(codes, classes)
+    known, values = _split_known(found, words)
+    if numbers is not None:
+        n_each, text = np.bincount(numbers, minlength=len(found)).tolist(), Counter[str]()
+        for place in np.flatnonzero(~known).tolist():
+            if isinstance(value := found[place], str | bytes):
+                text[_text(value)] += n_each[place]
+        tell_unlabelled(text, "y")
+    own = np.full(len(found), UNLABELLED, dtype=np.int32)
+    classes, own[known] = _classes(values)
+    return Labels(own if numbers is None else own[numbers], classes)
+
+
+def _distinct(y: Any) -> tuple[NDArray[Any], NDArray[np.intp] | None]:
+    """Return distinct labels, equal ones of two types apart, and the number of each row's label.
+
+    Numbers are returned as they are, with None.
+    """
+    categorical = getattr(y, "cat", y)  # of pandas: a Series, or the values themselves
+    if hasattr(categorical, "codes") and hasattr(categorical, "categories"):
+        present, numbers = np.unique(categorical.codes, return_inverse=True)  # -1 is missing
+        return np.array([*categorical.categories, None], dtype=object)[present], numbers
+    column = _as_column(y)
+    if column.dtype.kind in "US":
+        return np.unique(column, return_inverse=True)
+    if column.dtype.kind not in "OT":
+        return column, None
+    values = column.tolist()
+    try:
+        number = {key: code for code, key in enumerate(dict.fromkeys(_keys(values)))}
+    except TypeError:  # of a value that cannot be hashed, which is no label
+        for value in values:
+            _ = is_unlabelled(value) or _kind(value)
+        raise
+    found = np.fromiter((value for _, value in number), dtype=object, count=len(number))
+    return found, np.fromiter(map(number.__getitem__, _keys(values)), np.intp, len(values))
+
+
+def _keys(values: list[Any]) -> Iterator[tuple[type, Any]]:
+    return zip(map(type, values), values, strict=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import os
 import re
 from contextlib import suppress
 from numbers import Real
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 try:
     import resource
@@ -17,27 +17,79 @@ FEWER = "Rank fewer features or samples, or use a larger machine."
 # So many bytes are not worth a question.
 ALWAYS_FITS = 1 << 24
 
+# A limit of a control group, version 1, and what is used of it.
+V1_FILES = "memory.limit_in_bytes", "memory.usage_in_bytes"
+
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
 def available_memory() -> int | None:
-    """Return the free memory in bytes; None where the system does not tell."""
-    free = None
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvail"))
-    except (OSError, StopIteration, ValueError):
-        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    left = [] if free is None else [free]
-    with suppress(OSError, ValueError):  # a container's own limit
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
-        left.append(limit - int(Path("/sys/fs/cgroup/memory.current").read_text()))
-    with suppress(OSError, ValueError):  # of this process, as a cluster sets it
+    """Return the free memory in bytes, within the limits of this process; None if unknown."""
+    found = [free_on_machine(), left_in_cgroups(), _left_of_addresses()]
+    left = [n_bytes for n_bytes in found if n_bytes is not None]
+    return max(0, min(left)) if left else None
+
+
+def free_on_machine(meminfo: Path = Path("/proc/meminfo")) -> int | None:
+    """Return what the whole machine has left; half of its memory where it says no more."""
+    with suppress(OSError, StopIteration, ValueError):  # psutil would read the same
+        lines = meminfo.read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvail"))
+    with suppress(ImportError, OSError, RuntimeError):
+        import psutil
+
+        return int(psutil.virtual_memory().available)
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return None  # Windows, without psutil
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+def left_in_cgroups(process: Path = Path("/proc/self")) -> int | None:
+    """Return what the control groups of a process, as of a job or container, leave to it.
+
+    A limit of a group holds for those inside it, so that the tightest of all above counts. Pages of
+    files that were read and are not in use count as free.
+    """
+    left = []
+    with suppress(OSError, ValueError):  # not on Linux
+        lines = (process / "cgroup").read_text().splitlines()
+        own = {
+            name: path
+            for _, names, path in (line.split(":", 2) for line in lines)
+            for name in names.split(",")
+        }
+        for line in (process / "mountinfo").read_text().splitlines():
+            place, _, kind = line.partition(" - ")
+            if kind.startswith("cgroup2 "):
+                group, files = own.get(""), ("memory.max", "memory.current")
+            elif kind.startswith("cgroup ") and "memory" in kind.split()[-1].split(","):
+                group, files = own.get("memory"), V1_FILES
+            else:
+                continue
+            root, mount = place.split()[3:5]
+            inside = PurePosixPath(group or root)
+            # seen from inside of a container, its own group is the root
+            parts = inside.relative_to(root).parts if inside.is_relative_to(root) else ()
+            for depth in range(len(parts) + 1):
+                left.append(_left_in(Path(mount, *parts[:depth]), *files))
+    return min((n_bytes for n_bytes in left if n_bytes is not None), default=None)
+
+
+def _left_in(group: Path, limit: str, used: str) -> int | None:
+    with suppress(OSError, ValueError):  # "max" is no limit
+        left = int((group / limit).read_text()) - int((group / used).read_text())
+        lines = (group / "memory.stat").read_text().splitlines()
+        held = dict(line.split() for line in lines)
+        return left + int(held.get("total_inactive_file", held.get("inactive_file", 0)))
+    return None
+
+
+def _left_of_addresses() -> int | None:
+    with suppress(OSError, ValueError):
         if (most := most_addresses()) is not None:
             pages = int(Path("/proc/self/statm").read_text().split()[0])
-            left.append(most - pages * os.sysconf("SC_PAGE_SIZE"))
-    return max(0, min(left)) if left else None
+            return most - pages * os.sysconf("SC_PAGE_SIZE")
+    return None
 
 
 def most_addresses() -> int | None:

@@ -11,16 +11,6 @@ Rows with gaps are compared in the columns that both have: of p columns, with c 
 where columns of a single value are not among the p. Rows without a column in common are infinitely
 far from each other, and never neighbours: then a row may have fewer than k. Such rows are not
 merged, as rows that agree wherever both have a value need not be identical.
-
-Dot products of rows: the distances of pairs, and which pairs are coherent.
-
-I. Davidson, K. Wagstaff, S. Basu (2006). Measuring constraint-set utility for partitional
-clustering algorithms. PKDD. A pair is a segment between its two rows. Two segments of different
-kinds pull in contradictory ways as far as they overlap when one is projected on the line of the
-other; they are coherent if neither projection overlaps.
-
-All dot products come from the Gram matrix of the rows, so that after O(n_L^2 p) a must-link and a
-cannot-link are compared in O(1). With very many rows only the part at hand is ever there.
 """
 
 import hashlib
@@ -28,21 +18,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dger
 from scipy.sparse import issparse
 
-from semisift.utils._columns import (
-    blocks,
-    dense_blocks,
-    dense_columns,
-    filled_columns,
-    too_many_to_square,
-)
-from semisift.utils._typing import Bools, Floats, Ints
+from semisift.utils._columns import blocks, dense_blocks, filled_columns
+from semisift.utils._typing import Floats, Ints
 
 # Columns in which rows are compared first.
 FIRST_LOOK = 16
@@ -92,12 +76,8 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     node : int array of shape (n,)
         The node of each row.
     """
-    hashes = None if issparse(X) else _row_hashes(X)
-    if hashes is not None and len(set(hashes)) == len(hashes):
-        nodes = np.arange(len(hashes))
-        return nodes, nodes
     found: dict[Any, int] = {}
-    keys = _sparse_keys(X.tocsr()) if hashes is None else _dense_keys(X, hashes)
+    keys = _sparse_keys(X.tocsr()) if issparse(X) else _dense_keys(X)
     node = np.array([found.setdefault(key, len(found)) for key in keys], dtype=np.int64)
     rows = np.full(len(found), len(node), dtype=np.int64)
     np.minimum.at(rows, node, np.arange(len(node)))
@@ -112,20 +92,13 @@ def _sparse_keys(X: Any) -> Iterator[bytes]:
         yield key.digest()
 
 
-def _row_hashes(X: NDArray[np.floating]) -> list[int]:
-    """Return a number for each row, different only if the rows are.
-
-    Most rows differ in a few columns already, and then there is no need to read the others.
-    """
+def _dense_keys(X: NDArray[np.floating]) -> Iterator[Any]:
+    """Yield a hash of each row; most differ in a few columns already, and the rest is not read."""
     few = slice(0, None, max(1, X.shape[1] // FIRST_LOOK))
     values = np.ascontiguousarray(X[:, few][:, :FIRST_LOOK], dtype=np.float64) + 0.0  # -0 is 0
     bits = values.view(np.uint64)
     bits ^= bits >> np.uint64(32)  # of whole numbers only the highest bits are not 0
     hashes: list[int] = (bits @ ODD[: bits.shape[1]]).tolist()
-    return hashes
-
-
-def _dense_keys(X: NDArray[np.floating], hashes: list[int]) -> Iterator[Any]:
     times = Counter(hashes)
     for i, row_hash in enumerate(hashes):
         if times[row_hash] == 1:
@@ -172,6 +145,8 @@ class MeasuredRows:
         What each column is multiplied by.
     """
 
+    has_gaps = False
+
     def __init__(self, X: Any, rows: Ints, counts: Ints, factors: Floats) -> None:
         self.X, self.counts, self.factors = X, counts, factors
         self.rows = slice(None) if len(rows) == X.shape[0] else rows
@@ -198,13 +173,16 @@ class MeasuredRows:
         #: mean squared distance over all pairs of rows, those of one node included
         self.mean_d2 = 2 * max(0.0, counts @ self.lengths - n_rows * centre2) / max(1, n_rows - 1)
 
+    @property
+    def _block_size(self) -> int:
+        return min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
+
     def _blocks(self) -> Iterator[Floats]:
         if self.held is not None:
             yield from self.held
             return
         ones = np.ones(len(self.counts))
-        size = min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
-        for columns, values in dense_blocks(self.X, self.dense, size):
+        for columns, values in dense_blocks(self.X, self.dense, self._block_size):
             # the same order for dense and sparse: products have the same bits then
             block = np.array(values[self.rows], dtype=np.float64, order="F")
             if (self.factors[columns] != 1).any():
@@ -254,19 +232,28 @@ class MeasuredRows:
 
     def from_differences(self, first: Ints, second: Ints) -> Floats:
         """Return the squared distances of some pairs of rows, slowly and to the last digits."""
-        d2 = np.zeros(len(first))
+        sums, common = np.zeros((2, len(first)))
         for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
             block = np.ascontiguousarray(values[self.rows]) * self.factors[columns]
             for part in blocks(len(first), block.shape[1]):
-                d2[part] += ((block[first[part]] - block[second[part]]) ** 2).sum(axis=1)
+                apart = block[first[part]] - block[second[part]]
+                if self.has_gaps:
+                    common[part] += np.count_nonzero(~np.isnan(apart), axis=1)
+                    apart = np.nan_to_num(apart)
+                sums[part] += (apart**2).sum(axis=1)
         if self.sparse is not None:
             for part in blocks(len(first), max(1, self.sparse.nnz // len(self.lengths))):
                 apart = self.sparse[first[part]] - self.sparse[second[part]]
-                d2[part] += apart.power(2).sum(axis=1)
-        return d2
+                sums[part] += apart.power(2).sum(axis=1)
+        return self._scaled(sums, common) if self.has_gaps else sums
+
+    def _scaled(self, sums: Floats, common: Floats) -> Floats:
+        """Return sums over the columns that rows have in common as if they were over all."""
+        d2 = np.maximum(sums, 0.0) * len(self.dense)
+        return np.divide(d2, common, out=np.full_like(d2, np.inf), where=common > 0)
 
 
-class RowsWithGaps:
+class RowsWithGaps(MeasuredRows):
     """Rows with gaps to measure distances between: four products instead of one.
 
     Parameters
@@ -276,13 +263,15 @@ class RowsWithGaps:
         What each column is multiplied by.
     """
 
+    has_gaps = True
+
     def __init__(self, X: NDArray[np.floating], factors: Floats) -> None:
-        self.X, self.factors = X, factors
+        self.X, self.factors, self.rows, self.sparse = X, factors, slice(None), None
         self.counts = np.ones(len(X), dtype=np.int64)
         self.dense = np.flatnonzero(factors > 0)
         squares, n_known = np.zeros((2, len(X)))
         self.mean_d2 = 0.0
-        for values, known in self._blocks():
+        for values, known in self._known_blocks():
             squares += np.einsum("ij,ij->i", values, values)
             n_known += known.sum(axis=1)
             # twice the variance of a column is the mean squared difference of two of its values
@@ -290,10 +279,9 @@ class RowsWithGaps:
             self.mean_d2 += 2 * float(np.sum((values**2).sum(axis=0) / n_values))
         self.lengths = squares * len(self.dense) / np.maximum(n_known, 1)
 
-    def _blocks(self) -> Iterator[tuple[Floats, Floats]]:
+    def _known_blocks(self) -> Iterator[tuple[Floats, Floats]]:
         """Yield values around the mean of their column, 0 in gaps, and which are there."""
-        size = min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
-        for columns, part in dense_blocks(self.X, self.dense, size):
+        for columns, part in dense_blocks(self.X, self.dense, self._block_size):
             values = part * self.factors[columns]
             known = (~np.isnan(values)).astype(np.float64)
             values = np.nan_to_num(values)
@@ -308,7 +296,7 @@ class RowsWithGaps:
         for start in range(0, n, height):
             stop = min(start + height, n)
             sums, common = np.zeros((2, stop - start, n))
-            for values, known in self._blocks():
+            for values, known in self._known_blocks():
                 own, there = values[start:stop], known[start:stop]
                 sums += own**2 @ known.T
                 sums += there @ (values**2).T
@@ -318,28 +306,13 @@ class RowsWithGaps:
             d2[np.arange(stop - start), np.arange(start, stop)] = np.inf
             yield start, d2
 
-    def _scaled(self, sums: Floats, common: Floats) -> Floats:
-        d2 = np.maximum(sums, 0.0) * len(self.dense)
-        return np.divide(d2, common, out=np.full_like(d2, np.inf), where=common > 0)
 
-    def from_differences(self, first: Ints, second: Ints) -> Floats:
-        """Return the squared distances of some pairs of rows, slowly and to the last digits."""
-        sums, common = np.zeros((2, len(first)))
-        for columns, values in dense_blocks(self.X, self.dense, BLOCK_VALUES):
-            block = np.ascontiguousarray(values) * self.factors[columns]
-            for part in blocks(len(first), block.shape[1]):
-                apart = block[first[part]] - block[second[part]]
-                common[part] += np.count_nonzero(~np.isnan(apart), axis=1)
-                sums[part] += (np.nan_to_num(apart) ** 2).sum(axis=1)
-        return self._scaled(sums, common)
-
-
-def nearest(rows: MeasuredRows | RowsWithGaps, k: int) -> Edges:
+def nearest(rows: MeasuredRows, k: int) -> Edges:
     """Give each row's k places to its nearest other rows; those at the last distance share.
 
     Parameters
     ----------
-    rows : MeasuredRows or RowsWithGaps
+    rows : MeasuredRows
     k : int
         Less than the number of rows. Rows of one node fill each other's places first; these
         edges, within nodes, are left out.
@@ -354,7 +327,7 @@ def nearest(rows: MeasuredRows | RowsWithGaps, k: int) -> Edges:
     for start, d2 in rows.squared_distances():
         origin = np.arange(start, start + len(d2))
         wanted = places[origin]
-        if isinstance(rows, RowsWithGaps):
+        if rows.has_gaps:
             # not all rows have so many others within reach
             wanted = np.minimum(wanted, np.count_nonzero(np.isfinite(d2), axis=1))
             some = wanted > 0
@@ -363,16 +336,15 @@ def nearest(rows: MeasuredRows | RowsWithGaps, k: int) -> Edges:
         n_edges += len(parts[-1][0])
         if n_edges > most:
             raise ValueError(
-                f"Too many of the {rows.counts.sum()} rows are equally near: rows at the same "
-                f"distance share the last of the {k} places among the neighbours of a row, which "
-                f"makes more than {most} edges. Use fewer rows, or columns that tell more of "
-                "them apart."
+                f"Too many of the {rows.counts.sum()} rows are equally near: sharing the last of "
+                f"{k} places makes more than {most} edges. Use fewer rows, or columns that tell "
+                "more of them apart."
             )
     return Edges(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _block_of_edges(
-    d2: Floats, origin: Ints, rows: MeasuredRows | RowsWithGaps, wanted: Ints
+    d2: Floats, origin: Ints, rows: MeasuredRows, wanted: Ints
 ) -> tuple[NDArray[Any], ...]:
     """Return the edges of the rows `origin`, which want so many neighbours within reach."""
     n_rows, n = d2.shape
@@ -383,8 +355,7 @@ def _block_of_edges(
         return tuple(np.empty(0, dtype=t) for t in (np.int64, np.int64, np.float64, np.float64))
     bound = np.partition(d2, most - 1, axis=1)[:, most - 1]
     if np.isinf(bound).any():  # where fewer are within reach, all of them
-        furthest = d2.max(axis=1, where=np.isfinite(d2), initial=0.0)
-        bound = np.minimum(bound, furthest)
+        bound = np.minimum(bound, d2.max(axis=1, where=np.isfinite(d2), initial=0.0))
     lengths = rows.lengths[origin]
     tie = TIE * (lengths + bound)
     at = np.flatnonzero(d2 <= (bound + tie)[:, None])
@@ -418,223 +389,3 @@ def _last_distance(row: Ints, distance: Floats, mass: Floats, wanted: Ints) -> F
     until = np.cumsum(mass)
     until -= (until - mass)[starts][row]
     return distance[starts + np.bincount(row, until < wanted[row], len(wanted)).astype(np.int64)]
-
-
-# --- gram -----------------------------------------------------------------------------------------
-
-
-# An overlap below this share of the segment is rounding.
-NEGLIGIBLE = 1e-12
-
-# Overlaps are computed for so many couples of pairs at once.
-MAX_GRAM_VALUES = 1 << 20
-
-
-class Gram:
-    """Dot products of rows around their mean, columns multiplied by factors.
-
-    ``gram[i, j]`` with two arrays of row numbers, of one shape or as for an outer product, is as of
-    a matrix. There is one unless there are very many rows: then products are worked out when they
-    are asked for.
-
-    Parameters
-    ----------
-    X : array or csc_array of shape (n, p)
-    factors : float array of shape (p,)
-    """
-
-    def __init__(self, X: Any, factors: Floats) -> None:
-        self.X = X
-        self.factors = factors
-        self.matrix = None if too_many_to_square(X.shape[0]) else self._all_products()
-
-    def _all_products(self) -> Floats:
-        n = self.X.shape[0]
-        products = np.zeros((n, n))
-        for columns in blocks(self.X.shape[1] if n else 0, max(1, n)):
-            block = self._centred(columns)
-            products += block @ block.T
-        return products
-
-    def _centred(self, columns: slice) -> Floats:
-        block = dense_columns(self.X, columns) * self.factors[columns]
-        block -= block.mean(axis=0)
-        return block
-
-    def __getitem__(self, at: tuple[Ints, Ints]) -> Floats:
-        if self.matrix is not None:
-            return self.matrix[at]
-        first, second = at
-        is_outer = first.ndim == 2
-        products = np.zeros((len(first), len(second)) if is_outer else len(first))
-        n_columns = self.X.shape[1] if products.size else 0
-        for columns in blocks(n_columns, self.X.shape[0] + len(first) + len(second)):
-            block = self._centred(columns)
-            if is_outer:
-                products += block[first[:, 0]] @ block[second].T
-            else:
-                products += np.einsum("ij,ij->i", block[first], block[second])
-        return products
-
-    def distances(self, pairs: Ints) -> Floats:
-        """Return the squared distances of pairs of rows.
-
-        Parameters
-        ----------
-        pairs : int array of shape (k, 2)
-
-        Returns
-        -------
-        float array of shape (k,)
-        """
-        i, j = pairs.T
-        lengths = self[i, i] + self[j, j]
-        d2 = lengths - 2 * self[i, j]
-        lost = np.flatnonzero(lengths > LOST * d2)
-        d2[lost] = exact_distances(self.X, i[lost], j[lost], self.factors)
-        return d2
-
-
-def exact_distances(X: Any, first: Ints, second: Ints, factors: Floats) -> Floats:
-    """Return the squared distances of pairs of rows from their differences.
-
-    Parameters
-    ----------
-    X : array or csc_array of shape (n, p)
-    first, second : int arrays of shape (k,)
-    factors : float array of shape (p,)
-
-    Returns
-    -------
-    float array of shape (k,)
-    """
-    if not len(first):
-        return np.zeros(0)
-    every = np.arange(X.shape[0])
-    rows = MeasuredRows(X, every, np.ones_like(every), factors)
-    return rows.from_differences(first.astype(np.int64), second.astype(np.int64))
-
-
-def overlaps(gram: Any, pairs: Ints, others: Ints) -> Floats:
-    """Return which share of each of the `others` the projection of each pair covers.
-
-    Parameters
-    ----------
-    gram : float array of shape (n, n), or Gram
-        Dot products of all rows.
-    pairs, others : int arrays of shape (k, 2) and (l, 2)
-
-    Returns
-    -------
-    float array of shape (k, l)
-        In [0, 1]; 0 for a segment without length.
-    """
-    return _covered(_products(gram, pairs, others), gram, others)
-
-
-def _products(gram: Any, pairs: Ints, others: Ints) -> Floats:
-    """Return the dot products of both rows of each pair with both of each other, (k, 2, l, 2)."""
-    return np.asarray(gram[pairs.reshape(-1, 1), others.ravel()]).reshape(len(pairs), 2, -1, 2)
-
-
-def _covered(products: Floats, gram: Any, others: Ints) -> Floats:
-    b0, b1 = others.T
-    own, across = gram[b0, b0], gram[b0, b1]
-    length2 = own + gram[b1, b1] - 2 * across
-
-    def along(side: int) -> Floats:
-        dot = products[:, side, :, 1] - products[:, side, :, 0] - across + own
-        return np.divide(dot, length2, out=np.zeros_like(dot), where=length2 > 0)
-
-    start, stop = along(0), along(1)
-    low, high = np.minimum(start, stop), np.maximum(start, stop)
-    share = np.minimum(high, 1.0) - np.maximum(low, 0.0)
-    return np.where((share > NEGLIGIBLE) & (length2 > 0), share, 0.0)
-
-
-def incoherence(gram: Any, must_link: Ints, cannot_link: Ints) -> Floats:
-    """Return the larger overlap of each must-link with each cannot-link.
-
-    Parameters
-    ----------
-    gram : float array of shape (n, n), or Gram
-    must_link, cannot_link : int arrays of shape (k, 2) and (l, 2)
-
-    Returns
-    -------
-    float array of shape (k, l)
-        In [0, 1]; 0 means coherent.
-    """
-    products = _products(gram, must_link, cannot_link)
-    return np.maximum(
-        _covered(products, gram, cannot_link),
-        _covered(products.transpose(2, 3, 0, 1), gram, must_link).T,
-    )
-
-
-def coherence(gram: Any, must_link: Ints, cannot_link: Ints) -> float:
-    """Return the share of coherent couples of a must-link and a cannot-link; NaN without any.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 1.0], [3.0, 3.0], [0.5, 1.0], [2.0, 1.0]])
-    >>> coherence(X @ X.T, np.array([[0, 1]]), np.array([[2, 3], [4, 5]]))
-    0.5
-    """
-    if not len(must_link) or not len(cannot_link):
-        return float("nan")
-    return float((incoherence(gram, must_link, cannot_link) == 0).mean())
-
-
-def coherent_pairs(
-    gram: Any,
-    must_link: Ints,
-    cannot_link: Ints,
-    selection: Literal["half", "strict"] = "half",
-    groups: Ints | None = None,
-) -> tuple[Bools, Bools]:
-    """Choose the pairs to keep; never none of a kind of which there were some.
-
-    Parameters
-    ----------
-    gram : float array of shape (n, n), or Gram
-    must_link, cannot_link : int arrays of shape (k, 2) and (l, 2)
-    selection : {"half", "strict"}
-        The half of each kind that overlaps least, on average, with the other kind; or the pairs
-        that are coherent with all of the other kind, and the half where there are none.
-    groups : int array of shape (n,), optional
-        Classes of the rows, -1 for none: one must-link of each class and one cannot-link of each
-        two classes are kept, where there are any. Pairs with a row of no class are of no group.
-
-    Returns
-    -------
-    keep_must_link, keep_cannot_link : bool arrays of shape (k,) and (l,)
-    """
-    if not len(must_link) or not len(cannot_link):
-        return np.ones(len(must_link), dtype=bool), np.ones(len(cannot_link), dtype=bool)
-    total_must, total_cannot = np.zeros(len(must_link)), np.zeros(len(cannot_link))
-    for some in blocks(len(must_link), len(cannot_link), MAX_GRAM_VALUES):
-        part = incoherence(gram, must_link[some], cannot_link)
-        total_must[some] = part.sum(axis=1)
-        total_cannot += part.sum(axis=0)
-    if selection == "strict" and not total_must.min() > 0 and not total_cannot.min() > 0:
-        return total_must == 0, total_cannot == 0
-    return (
-        _lower_half(total_must, must_link, groups),
-        _lower_half(total_cannot, cannot_link, groups),
-    )
-
-
-def _lower_half(scores: Floats, pairs: Ints, groups: Ints | None) -> Bools:
-    """Keep the pairs up to the median, those that tie with it too, and the best of each group."""
-    half = np.partition(scores, (len(scores) - 1) // 2)[(len(scores) - 1) // 2]
-    slack = NEGLIGIBLE * max(1.0, float(scores.max()))
-    keep = scores <= half + slack
-    if groups is not None:
-        kinds = np.sort(groups[pairs], axis=1)
-        _, kind = np.unique(kinds, axis=0, return_inverse=True)
-        best = np.full(kind.max() + 1, np.inf)
-        np.minimum.at(best, kind.ravel(), scores)
-        keep |= (kinds[:, 0] >= 0) & (scores <= best[kind.ravel()] + slack)
-    return keep

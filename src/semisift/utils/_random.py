@@ -125,6 +125,36 @@ def surest(seed: int, member: int, rows: Ints, confidence: Floats, wanted: int) 
     return np.lexsort((words, -confidence))[:wanted]
 
 
+def draw_bag(
+    seed: int, member: int, n_rows: int, labelled: Ints, strata: Ints, unlabelled: Ints
+) -> NDArray[np.int32]:
+    """Return how often each row is in the bag of a member.
+
+    Parameters
+    ----------
+    seed, member, n_rows : int
+    labelled : int32 array
+        The labelled rows, those of one stratum side by side.
+    strata : int32 array
+        Where each stratum starts in `labelled`, with the end as last entry.
+    unlabelled : int32 array
+
+    Returns
+    -------
+    int32 array of shape (n_rows,)
+        Each stratum, and the unlabelled rows, are drawn from by themselves.
+    """
+    weights = np.zeros(n_rows, dtype=np.int32)
+    for first, end in zip(strata[:-1].tolist(), strata[1:].tolist(), strict=True):
+        counters = np.arange(first, end)
+        drawn = draw_below(seed, member, Purpose.LABELLED_BAG, counters, end - first)
+        weights[labelled[first:end]] = np.bincount(drawn, minlength=end - first)
+    n = len(unlabelled)
+    drawn = draw_below(seed, member, Purpose.UNLABELLED_BAG, np.arange(n), n)
+    weights[unlabelled] = np.bincount(drawn, minlength=n)
+    return weights
+
+
 # --- masks ----------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ is O(n * visited * kept). The correlations with their sign are computed after it
 with the column that stands for it: O(n * copies). Two columns with gaps are compared over the rows
 in which both have a value, which takes six products instead of one.
 
-Ranks from scores, and from picking columns one by one.
+Ranks from scores.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
-from scipy.stats import rankdata
 
 from semisift.parallel import one_blas_thread
 from semisift.utils._columns import dense_columns, power_of_two
@@ -151,8 +150,7 @@ def find_copies(
     n_rows = X.shape[0]
     width = _block_width(n_rows)
     holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MOST_HELD
-    is_copy = np.zeros(len(walk), dtype=bool)
-    representative = np.array(walk, dtype=np.int64)
+    is_copy, representative = np.zeros(len(walk), dtype=bool), np.array(walk, dtype=np.int64)
     pieces: list[Standardised] = []
     left = max(n_kept, n_sure)
     with one_blas_thread():
@@ -165,7 +163,8 @@ def find_copies(
             kept, n_visited = _walk_block(known, inside, threshold + TIE, left, n_sure - start)
             copies = np.setdiff1d(np.arange(n_visited), kept)
             names = np.concatenate([*(piece.columns for piece in pieces), block.columns[kept]])
-            best = _most_correlated(known[:, copies], inside[np.ix_(kept, copies)], kept, copies)
+            before_it = np.where(kept[:, None] < copies, inside[np.ix_(kept, copies)], 0.0)
+            best = _most_correlated(np.concatenate([known[:, copies], before_it]))
             is_copy[start + copies] = True
             representative[start + copies] = names[best]
             left -= len(kept)
@@ -195,8 +194,7 @@ def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> 
     is_copy, representative
         As of `find_copies`.
     """
-    is_copy = np.zeros(len(walk), dtype=bool)
-    representative = np.array(walk, dtype=np.int64)
+    is_copy, representative = np.zeros(len(walk), dtype=bool), np.array(walk, dtype=np.int64)
     width = _block_width(X.shape[0])
     starts = range(0, n_first, width)
     with one_blas_thread():
@@ -205,8 +203,7 @@ def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> 
             block = standardise(X, walk[start : start + width])
             known = np.concatenate([np.abs(_correlate(piece, block)) for piece in first])
             copies = np.flatnonzero(known.max(axis=0) > threshold + TIE)
-            nobody = np.empty((0, len(copies)))
-            best = _most_correlated(known[:, copies], nobody, np.empty(0, dtype=int), copies)
+            best = _most_correlated(known[:, copies])
             is_copy[start + copies] = True
             representative[start + copies] = walk[best]
     return is_copy, representative
@@ -260,23 +257,15 @@ def standardise(X: Any, columns: Ints) -> Standardised:
     if issparse(X):
         return _standardise_sparse(X[:, columns], columns)
     values = np.ascontiguousarray(dense_columns(X, columns).T)
-    there = ~np.isnan(values)
-    if not there.all():
-        return _standardise_known(values, there.astype(np.float64), columns)
+    known = ~np.isnan(values)
+    there = None if known.all() else known.astype(np.float64)
+    values = values if there is None else np.nan_to_num(values)
     values /= power_of_two(np.abs(values).max(axis=1))[:, None]
-    values -= values.mean(axis=1)[:, None]
+    values -= (values.sum(axis=1) / np.maximum(known.sum(axis=1), 1))[:, None]
+    if there is not None:
+        values *= there
     length = np.sqrt(np.einsum("ij,ij->i", values, values))
     values *= _inverse(length, np.sqrt(values.shape[1]))[:, None]
-    return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)))
-
-
-def _standardise_known(values: Floats, there: Floats, columns: Ints) -> Standardised:
-    values = np.nan_to_num(values)
-    values /= power_of_two(np.abs(values).max(axis=1))[:, None]
-    values -= (values.sum(axis=1) / np.maximum(there.sum(axis=1), 1))[:, None]
-    values *= there
-    length = np.sqrt(np.einsum("ij,ij->i", values, values))
-    values *= _inverse(length, float(np.sqrt(values.shape[1])))[:, None]
     return Standardised(columns.astype(np.int64), values, np.zeros(len(columns)), there)
 
 
@@ -289,8 +278,9 @@ def _over_common_rows(
     any two columns are near-copies in two rows.
     """
     a, b = first.values, second.values
-    has_a = np.ones_like(a) if first.there is None else first.there
-    has_b = np.ones_like(b) if second.there is None else second.there
+    has_a, has_b = (
+        np.ones_like(each.values) if each.there is None else each.there for each in (first, second)
+    )
     n = product(has_a, has_b)
     enough = n >= max(2, min(LEAST_COMMON, a.shape[1] // 2))
     n = np.maximum(n, 1)
@@ -360,14 +350,11 @@ def _walk_block(
     return np.array(kept, dtype=np.int64), len(inside)
 
 
-def _most_correlated(known: Floats, inside: Floats, kept: Ints, copies: Ints) -> Ints:
-    """Return for each copy the first of the kept columns before it that comes nearest."""
-    inside = np.where(kept[:, None] < copies, inside, 0.0)
-    both = np.concatenate([known, inside])
-    if not both.size:
+def _most_correlated(known: Floats) -> Ints:
+    """Return for each copy, a column, the first of the kept ones that comes nearest."""
+    if not known.size:
         return np.empty(0, dtype=np.int64)
-    nearest = np.asarray(both >= both.max(axis=0) - TIE)
-    return np.asarray(nearest.argmax(axis=0))
+    return np.asarray((known >= known.max(axis=0) - TIE).argmax(axis=0))
 
 
 # --- ranks ----------------------------------------------------------------------------------------
@@ -375,12 +362,6 @@ def _most_correlated(known: Floats, inside: Floats, kept: Ints, copies: Ints) ->
 
 # Separates the draw that orders ties from the draws a method makes with the same seed.
 TIE_STREAM = 0x7469
-
-# Information is compared up to this: the order in which counts are added changes the last bits.
-DECIMALS = 12
-
-# Separates the draw that orders ties among the picks from the one that orders ties of scores.
-PICK_STREAM = 0x7069
 
 
 def rank(
@@ -412,81 +393,3 @@ def rank(
     keys = (tie_order, -scores) if tie_key is None else (tie_order, -tie_key, -scores)
     ranking[np.lexsort(keys)] = np.arange(1, len(scores) + 1)
     return ranking
-
-
-def scores_of_picks(
-    relevance: Floats,
-    add: Callable[[int], Floats],
-    n_picks: int,
-    *,
-    candidates: Bools,
-    tie_order: Ints,
-    first: Bools | None = None,
-    feature_of: Ints | None = None,
-) -> Floats:
-    """Pick the most relevant column, and go on with the values that follow from each pick.
-
-    Parameters
-    ----------
-    relevance : float array of shape (p,)
-        Not negative: the values before the first pick, and what ranks the columns not picked.
-    add : callable
-        Given the column that was picked, returns the values before the next pick; not called after
-        the last one.
-    n_picks : int
-        At most the candidates are picked.
-    candidates : bool array of shape (p,)
-        Which columns may be picked; the others rank behind them.
-    tie_order : int array of shape (p,)
-        Of equally good columns the one with the lowest number is picked.
-    first : bool array of shape (p,), optional
-        The columns that are picked before all others.
-    feature_of : int array of shape (p,), optional
-        Of the other columns of a feature only one is picked.
-
-    Returns
-    -------
-    float array of shape (p,)
-        As of `places`.
-    """
-    picks: list[int] = []
-    left, value = candidates.copy(), relevance
-    first = np.zeros(len(left), dtype=bool) if first is None else first
-    while len(picks) < n_picks and left.any():
-        if picks:
-            value = add(picks[-1])
-        now = left & first if (left & first).any() else left
-        best = value[now].max()
-        tied = np.flatnonzero(now & (value >= best - 10.0**-DECIMALS * max(1.0, abs(best))))
-        chosen = int(tied[np.argmin(tie_order[tied])])
-        picks.append(chosen)
-        left[chosen] = False
-        if feature_of is not None and not first[chosen]:
-            left[feature_of == feature_of[chosen]] = False
-    return places(picks, np.where(candidates, relevance, -1.0))
-
-
-def places(picks: list[int], criterion: Floats) -> Floats:
-    """Return p, p - 1, ... for the picks, and for the others the rank of a criterion.
-
-    Parameters
-    ----------
-    picks : list of int
-    criterion : float array of shape (p,)
-        Higher is better; NaN stays NaN.
-
-    Returns
-    -------
-    float array of shape (p,)
-
-    Examples
-    --------
-    >>> places([3], np.array([0.3, 0.1, 0.2, 0.3]))
-    array([3., 1., 2., 4.])
-    """
-    scores = np.empty(len(criterion))
-    rest = np.ones(len(criterion), dtype=bool)
-    rest[picks] = False
-    scores[rest] = rankdata(criterion[rest], nan_policy="omit")
-    scores[picks] = len(criterion) - np.arange(len(picks))
-    return scores

@@ -13,7 +13,6 @@ from numbers import Integral
 from typing import Any, TypeVar
 
 from sklearn.base import _fit_context
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -28,6 +27,14 @@ from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _estimator_has as estimator_has
 from sklearn.utils.validation import _get_feature_names as feature_names_of
 from sklearn.utils.validation import _num_samples as num_samples
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing: there are no callbacks."""
+
 
 Item = TypeVar("Item")
 
@@ -113,6 +120,9 @@ class WatchedMixin(CallbackSupportMixin):
         self, X: Any, y: Any, n_tasks: int | None, task_name: str = "fit"
     ) -> Iterator[None]:
         """Tell the callbacks when the work begins and, unless it fails, when it ends."""
+        if not hasattr(self, "_init_callback_context"):
+            yield
+            return
         task = self._init_callback_context(task_name=task_name, max_subtasks=n_tasks)
         task.call_on_fit_task_begin(estimator=self, X=X, y=y)
         yield

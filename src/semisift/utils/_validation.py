@@ -14,81 +14,73 @@ from semisift.utils._text import is_writable, quote
 MOST_COUNTED = 2**31 - 1
 LARGEST_SEED = 2**32 - 1
 
+NONE_OR = "None or "
+
+
+def check(is_right: bool, value: Any, name: str, rule: str) -> None:
+    """Refuse a value that breaks the rule of its parameter."""
+    if not is_right:
+        raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
+
 
 def check_flag(value: Any, name: str, *, or_none: bool = False) -> None:
     """Refuse what is neither True nor False."""
-    if isinstance(value, bool | np.bool_) or (or_none and value is None):
-        return
-    rule = "None, True or False" if or_none else "True or False"
-    raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
+    is_right = isinstance(value, bool | np.bool_) or (or_none and value is None)
+    check(is_right, value, name, "None, True or False" if or_none else "True or False")
 
 
 def check_integer(
     value: Any, name: str, least: int = 1, most: int = MOST_COUNTED, *, or_none: bool = False
 ) -> None:
     """Refuse what is no whole number, too low, or beyond all that can be counted."""
-    if (or_none and value is None) or (is_integer(value) and least <= value <= most):
-        return
     is_beyond = is_integer(value) and value > most
     rule = f"from {least} to {most:,}" if is_beyond else f"{least} or more"
-    rule = f"{'None or ' if or_none else ''}a whole number, {rule}"
-    raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
+    is_right = (or_none and value is None) or (is_integer(value) and least <= value <= most)
+    check(is_right, value, name, f"{NONE_OR * or_none}a whole number, {rule}")
 
 
 def check_above_zero(value: Any, name: str) -> None:
     """Refuse what is neither None nor a number above 0."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if value is not None and not (is_number and value > 0):
-        raise ValueError(f"{name} must be None or a number above 0: got {quote(value)}.")
+    check(value is None or (is_number and value > 0), value, name, "None or a number above 0")
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> None:
     """Refuse what is none of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        known = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
-        raise ValueError(f"{name} must be {known}: got {quote(value)}.")
+    known = f"{', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}"
+    check(isinstance(value, str) and value in choices, value, name, known)
 
 
 def check_text(value: Any, name: str, *, or_none: bool = False) -> None:
     """Refuse what is no text that can be written."""
-    if not is_writable(value) and not (or_none and value is None):
-        rule = "None or a text" if or_none else "a text"
-        raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
+    is_right = is_writable(value) or (or_none and value is None)
+    check(is_right, value, name, f"{NONE_OR * or_none}a text")
 
 
 def check_path(value: Any, name: str, *, or_none: bool = False) -> None:
     """Refuse what names no file or folder."""
-    if or_none and value is None:
-        return
     try:
         is_path = b"\0" not in (os.fsencode(value) or b"\0") and not isinstance(value, bytes)
     except (TypeError, UnicodeEncodeError):
-        is_path = False
-    if not is_path:
-        rule = "None or a path" if or_none else "a path"
-        raise ValueError(f"{name} must be {rule}: got {quote(value)}.")
+        is_path = or_none and value is None
+    check(is_path, value, name, f"{NONE_OR * or_none}a path")
 
 
 def check_callable(value: Any, name: str) -> None:
     """Refuse what is neither None nor can be called."""
-    if value is not None and not callable(value):
-        raise ValueError(f"{name} must be None or a function: got {quote(value)}.")
+    check(value is None or callable(value), value, name, "None or a function")
 
 
 def check_seed(value: Any) -> None:
     """Refuse what is no whole number: results must come out the same again."""
-    if not is_integer(value):
-        raise ValueError(f"random_state must be a whole number: got {quote(value)}.")
+    check(is_integer(value), value, "random_state", "a whole number")
 
 
 def check_jobs(value: Any) -> None:
     """Refuse numbers of threads that joblib does not take."""
     is_number = is_integer(value) and 0 < abs(value) <= MOST_COUNTED
-    if value is not None and not is_number:
-        raise ValueError(
-            f"n_jobs must be None or a whole number other than 0, -1 for all processors: got "
-            f"{quote(value)}."
-        )
+    rule = "None or a whole number other than 0, -1 for all processors"
+    check(value is None or is_number, value, "n_jobs", rule)
 
 
 def check_memory(value: Any) -> None:

@@ -1,43 +1,44 @@
 """Warnings that point at the line of the user, however deep they come from."""
 
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 # Packages whose frames are not the user's: this one, what calls it in a pipeline or a search, and
 # the contexts around its functions.
 NOT_THE_USER = frozenset({"semisift", "sklearn", "joblib", "contextlib"})
 
+_is_quiet = ContextVar("_is_quiet", default=False)
 
-_lock = threading.Lock()
-_n_quiet = 0
-_caught: Any = None
+
+class _WhereQuiet(type):
+    """Every warning is of this kind where `quiet` is in force, and none elsewhere."""
+
+    def __subclasscheck__(cls, category: type) -> bool:
+        return _is_quiet.get()
+
+
+class _Unwanted(Warning, metaclass=_WhereQuiet):
+    """What the one filter of `quiet` leaves out."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Leave warnings out until the context is left.
+    """Leave out the warnings of this thread until the context is left.
 
-    There is one list of filters for the whole process. Where several threads overlap, the first to
-    come changes it, and the last to leave puts it back.
+    There is one list of filters for all threads, so none is put back: the filter stays, and holds
+    for threads that are quiet alone.
     """
-    global _n_quiet, _caught
-    with _lock:
-        if not _n_quiet:
-            _caught = warnings.catch_warnings()
-            _caught.__enter__()
-            warnings.simplefilter("ignore")
-        _n_quiet += 1
+    token = _is_quiet.set(True)
     try:
+        if not warnings.filters or warnings.filters[0][2] is not _Unwanted:
+            warnings.simplefilter("ignore", _Unwanted)
         yield
     finally:
-        with _lock:
-            _n_quiet -= 1
-            if not _n_quiet:
-                _caught.__exit__(None, None, None)
+        _is_quiet.reset(token)
 
 
 def warn(message: str, category: type[Warning]) -> None:

@@ -1,8 +1,8 @@
-"""Judges: what a learner makes of every column beside those picked before.
+"""Scores of candidate columns: what a learner makes of each column beside those picked before.
 
-`EstimatorJudge` fits the estimator for each column and split. For learners whose model of the
-picked columns can be extended by one more column at once, batch judges give the same verdicts for
-all columns side by side: _naive_bayes.py, _neighbours.py, _trees.py, _linear.py.
+`EstimatorScorer` fits the estimator for each column and split. For learners whose model of the
+picked columns can be extended by one more column at once, batch scorers give the same scores for
+all columns side by side: _batch_scorers.py, _naive_bayes.py.
 """
 
 from abc import ABC, abstractmethod
@@ -10,34 +10,34 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from semisift.base._classifier_checks import decisions_of, fit_classifier, labels_of
+from semisift.base._validation import decisions_of, fit_classifier, labels_of
 from semisift.committee._estimators import Constant, Member
 from semisift.parallel import one_blas_thread, one_openmp_thread
 from semisift.utils._columns import blocks
 from semisift.utils._random import Purpose, draw_below
 from semisift.utils._sklearn_compat import check_params
-from semisift.wrapper._trials import Array, Fold, Trials, Verdict, log_probability, slices_of
+from semisift.utils._typing import Bools, Floats, Ints
+from semisift.wrapper._trials import CandidateScores, Fold, Trials, log_probability, slices_of
 
-Columns = NDArray[np.int64]
 # which held-out rows are right with each of some columns, and how sure the model is of their class,
 # both of shape (n_held_out, n_columns): see `Trials.tally`
-Tried = tuple[NDArray[np.bool_], Array | None]
+Tried = tuple[Bools, Floats | None]
 
 
-class Judge(ABC):
-    """Judges columns beside the picks of each sample.
+class CandidateScorer(ABC):
+    """Scores columns beside the picks of each sample.
 
     Parameters
     ----------
     trials : Trials
     """
 
+    name: ClassVar[str]
     # whether confidence costs next to nothing beside accuracy
     sure_at_once: ClassVar[bool] = True
 
@@ -45,8 +45,8 @@ class Judge(ABC):
         self.trials = trials
 
     @abstractmethod
-    def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
-        """Judge each of `columns` as the next one after the picks.
+    def score(self, picks: Ints, columns: Ints, sure: bool) -> CandidateScores:
+        """Score each of `columns` as the next one after the picks.
 
         Parameters
         ----------
@@ -58,15 +58,15 @@ class Judge(ABC):
 
         Returns
         -------
-        Verdict
+        CandidateScores
         """
 
 
-class BatchJudge(Judge):
-    """Judges blocks of columns at once, each beside what is known of the picks."""
+class BatchScorer(CandidateScorer):
+    """Scores blocks of columns at once, each beside what is known of the picks."""
 
-    def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
-        """Judge each of `columns` as the next one after the picks."""
+    def score(self, picks: Ints, columns: Ints, sure: bool) -> CandidateScores:
+        """Score each of `columns` as the next one after the picks."""
         accuracy, confidence = np.zeros((2, len(self.trials.samples), len(columns)))
         if self.trials.splits:
             with np.errstate(all="ignore"), one_blas_thread():
@@ -76,47 +76,19 @@ class BatchJudge(Judge):
                     accuracy[:, block] = found.accuracy
                     if found.confidence is not None:
                         confidence[:, block] = found.confidence
-        return Verdict(accuracy, confidence if sure or self.sure_at_once else None)
+        return CandidateScores(accuracy, confidence if sure or self.sure_at_once else None)
 
     @abstractmethod
-    def _begin(self, picks: Columns) -> Any:
+    def _begin(self, picks: Ints) -> Any:
         """Return what is known of the picks."""
 
     @abstractmethod
     def _blocks(self, known: Any, n_columns: int) -> Iterator[slice]:
-        """Yield slices of columns to be judged at once."""
+        """Yield slices of columns to be scored at once."""
 
     @abstractmethod
-    def _extend(self, known: Any, columns: Columns, sure: bool) -> Tried:
+    def _extend(self, known: Any, columns: Ints, sure: bool) -> Tried:
         """Return how the held-out rows are predicted with each column."""
-
-
-class SplitJudge(BatchJudge):
-    """Judges blocks of columns by a model of the picks in each split."""
-
-    def _begin(self, picks: Columns) -> list[Any]:
-        return [
-            self._model(split, own)
-            for splits, own in zip(self.trials.splits_of, picks, strict=True)
-            for split in splits
-        ]
-
-    def _extend(self, known: list[Any], columns: Columns, sure: bool) -> Tried:
-        trials = self.trials
-        values = np.ascontiguousarray(trials.take(columns).T)
-        right = np.empty((len(trials.held_out), len(columns)), dtype=bool)
-        sureness = np.empty(right.shape)
-        for split, own, model in zip(trials.splits, trials.parts, known, strict=True):
-            right[own], sureness[own] = self._predict(split, model, values)
-        return right, sureness
-
-    @abstractmethod
-    def _model(self, split: Fold, picks: Columns) -> Any:
-        """Return the model of the picks in a split."""
-
-    @abstractmethod
-    def _predict(self, split: Fold, model: Any, values: Array) -> Tried:
-        """Return how the rows of a split are predicted; a row of `values` is a further column."""
 
 
 class WrappedLearner:
@@ -149,11 +121,19 @@ class WrappedLearner:
         # also of nested estimators, which later fits need not do again
         for part in [self.estimator, *self.estimator.get_params().values()]:
             check_params(part)
-        _fix_random_states(self.estimator, seed)
+        # every fit is the same
+        free = [
+            name
+            for name, value in sorted(self.estimator.get_params().items())
+            if name.rpartition("__")[2] == "random_state"
+            and not isinstance(value, (int, np.integer))
+        ]
+        states = draw_below(seed, 0, Purpose.NODE_SUBSPACE, np.arange(len(free)), 2**31 - 1)
+        self.estimator.set_params(**dict(zip(free, states.tolist(), strict=True)))
         self._categorical = _mask(self.estimator, n_features)
         self._fitted = clone(self.estimator)
 
-    def fit(self, X: Array, codes: NDArray[np.int64], columns: Any) -> Any:
+    def fit(self, X: Floats, codes: Ints, columns: Any) -> Any:
         """Fit on rows of some columns; the next fit may overwrite what is returned.
 
         Parameters
@@ -178,19 +158,7 @@ class WrappedLearner:
         return fit_classifier(self._fitted, X, codes)
 
 
-def _fix_random_states(estimator: Any, seed: int) -> None:
-    """Set random states that are None or generators to numbers, so that every fit is the same."""
-    free = [
-        name
-        for name, value in sorted(estimator.get_params().items())
-        if (name == "random_state" or name.endswith("__random_state"))
-        and not isinstance(value, (int, np.integer))
-    ]
-    states = draw_below(seed, 0, Purpose.NODE_SUBSPACE, np.arange(len(free)), 2**31 - 1)
-    estimator.set_params(**dict(zip(free, states.tolist(), strict=True)))
-
-
-def _mask(estimator: Any, n_features: int) -> NDArray[np.bool_] | None:
+def _mask(estimator: Any, n_features: int) -> Bools | None:
     """Return the mask of categorical columns where the estimator has one."""
     mask = getattr(estimator, "categorical", None)
     if mask is None or isinstance(mask, str):
@@ -204,7 +172,7 @@ def _mask(estimator: Any, n_features: int) -> NDArray[np.bool_] | None:
     return mask
 
 
-class EstimatorJudge(Judge):
+class EstimatorScorer(CandidateScorer):
     """Fits the estimator for every column and split.
 
     Once there are picks, a column is given up as soon as it cannot reach the best one before it:
@@ -216,12 +184,14 @@ class EstimatorJudge(Judge):
     learner : WrappedLearner
     """
 
+    name = "estimator"
+
     def __init__(self, trials: Trials, learner: WrappedLearner) -> None:
         super().__init__(trials)
         self.learner = learner
 
-    def judge(self, picks: Columns, columns: Columns, sure: bool) -> Verdict:
-        """Judge each of `columns` as the next one after the picks."""
+    def score(self, picks: Ints, columns: Ints, sure: bool) -> CandidateScores:
+        """Score each of `columns` as the next one after the picks."""
         trials = self.trials
         right = np.zeros((len(trials.held_out), len(columns)), dtype=bool)
         sureness = np.zeros(right.shape)
@@ -233,18 +203,14 @@ class EstimatorJudge(Judge):
         ):
             samples = zip(trials.splits_of, picks, trials.parts_of_samples, strict=True)
             for splits, own_picks, own in samples:
-                self._judge_sample(splits, own_picks, columns, sure, right[own], sureness[own])
+                tried = right[own], sureness[own] if sure else None
+                self._score_sample(splits, own_picks, columns, *tried)
         return trials.tally(right, sureness if sure else None)
 
-    def _judge_sample(
-        self,
-        splits: list[Fold],
-        picks: Columns,
-        columns: Columns,
-        sure: bool,
-        right: NDArray[np.bool_],
-        sureness: Array,
+    def _score_sample(
+        self, splits: list[Fold], picks: Ints, columns: Ints, right: Bools, sureness: Floats | None
     ) -> None:
+        """Fill in which held-out rows of a sample are right, and how sure the learner is."""
         trials, n_picks, given = self.trials, len(picks), range(self.trials.n_classes)
         parts = np.column_stack([trials.take(picks), np.zeros(len(trials.codes))])
         buffers = [(parts[split.train], parts[split.test]) for split in splits]
@@ -264,7 +230,7 @@ class EstimatorJudge(Judge):
                     truth = trials.codes[split.test]
                     hits = labels_of(fitted, test, given) == truth
                     right[tested, place] = hits
-                    if sure:
+                    if sureness is not None:
                         sureness[tested, place] = sure_of(fitted, test, truth, trials.n_classes)
                     lost += 1.0 - hits.mean()
                     if n_picks and 1.0 - lost / len(splits) < best - 1e-9:
@@ -273,7 +239,7 @@ class EstimatorJudge(Judge):
                     best = max(best, 1.0 - lost / max(1, len(splits)))
 
 
-def sure_of(fitted: Any, X: Array, truth: NDArray[np.int64], n_classes: int) -> Any:
+def sure_of(fitted: Any, X: Floats, truth: Ints, n_classes: int) -> Any:
     """Return how sure a classifier is of the true class of each row.
 
     Parameters
@@ -298,28 +264,11 @@ def sure_of(fitted: Any, X: Array, truth: NDArray[np.int64], n_classes: int) -> 
     classes, decisions = decisions_of(fitted, X, range(n_classes))
     place = np.full(n_classes, -1)
     place[classes.astype(np.intp)] = np.arange(len(classes))
-    return margins(np.atleast_2d(decisions.T), place[truth])
-
-
-def margins(decisions: Array, place: NDArray[np.int64]) -> Array:
-    """Return by how much the true class of each row leads.
-
-    Parameters
-    ----------
-    decisions : array of shape (..., n_targets, n)
-        Decision values; of two classes there is one target.
-    place : int array of shape (n,)
-        Of the true class; -1 for one that the model does not know.
-
-    Returns
-    -------
-    array of shape (..., n)
-    """
-    if decisions.shape[-2] == 1:
-        return decisions[..., 0, :] * np.select([place == 1, place == 0], [1.0, -1.0], 0.0)
-    known = place >= 0
-    rows = np.arange(len(place))
-    own = np.where(known, decisions[..., place, rows], decisions.min(axis=-2))
-    others = decisions.copy()
-    others[..., place[known], rows[known]] = -np.inf
-    return own - others.max(axis=-2)
+    place = place[truth]  # -1 for a class that the model does not know
+    if decisions.ndim == 1:
+        return decisions * np.select([place == 1, place == 0], [1.0, -1.0], 0.0)
+    rows, known = np.arange(len(place)), place >= 0
+    own = np.where(known, decisions[rows, place], decisions.min(axis=1))
+    decisions = decisions.copy()
+    decisions[rows[known], place[known]] = -np.inf
+    return own - decisions.max(axis=1)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from semisift.base._ranker import FeatureRanker
@@ -16,11 +15,11 @@ from semisift.exceptions import FallbackWarning
 from semisift.parallel import one_blas_thread, one_openmp_thread
 from semisift.utils._columns import column_factors, dense_columns
 from semisift.utils._sklearn_compat import HasMethods, StrOptions
-from semisift.utils._typing import Bools
+from semisift.utils._typing import Bools, Floats, Ints
 from semisift.utils._warnings import warn
-from semisift.wrapper._candidate_scorers import Columns, Judge, WrappedLearner
-from semisift.wrapper._scorers import choose_judge
-from semisift.wrapper._trials import Array, Ints, Trials, Verdict, divide_columns
+from semisift.wrapper._batch_scorers import choose_scorer
+from semisift.wrapper._candidate_scorers import CandidateScorer, WrappedLearner
+from semisift.wrapper._trials import CandidateScores, Trials, divide_columns
 
 # Accuracies and confidences that differ by less are equal: rounding is no reason to prefer one.
 SAME_ACCURACY = 1e-9
@@ -31,11 +30,11 @@ PICK_STREAM = 0x7069
 
 
 class Search:
-    """Forward searches side by side, one for each sample of the judge's trials.
+    """Forward searches side by side, one for each sample of the scorer's trials.
 
     Parameters
     ----------
-    judge : Judge
+    scorer : CandidateScorer
     problem : TrainingData
         Its constant columns are not picked; its seed decides between columns that are equal in all
         else.
@@ -52,27 +51,29 @@ class Search:
 
     def __init__(
         self,
-        judge: Judge,
+        scorer: CandidateScorer,
         problem: TrainingData,
         tie_break: Literal["default", "index"] = "default",
         picks: Sequence[int] = (),
         first: Bools | None = None,
         feature_of: Ints | None = None,
     ) -> None:
-        self.judge = judge
+        self.scorer = scorer
         self.columns = np.flatnonzero(~problem.constant)
         self.first = None if first is None else first[self.columns]
         self.feature_of = feature_of
         self.tie_break = tie_break
-        n_samples = len(judge.trials.samples)
-        self.picks: Columns = np.tile(np.array(picks, dtype=np.int64), (n_samples, 1))
+        n_samples = len(scorer.trials.samples)
+        self.picks: Ints = np.tile(np.array(picks, dtype=np.int64), (n_samples, 1))
         rng = np.random.default_rng([problem.seed, PICK_STREAM])
         self.chance = rng.permutation(problem.n_features)
 
-    def step(self) -> Verdict:
+    def step(self) -> CandidateScores:
         """Pick one more column for each sample; return how all columns were judged."""
-        sure = self.picks.shape[1] == 0 or (self.tie_break == "default" and self.judge.sure_at_once)
-        verdict = self.judge.judge(self.picks, self.columns, sure)
+        sure = self.picks.shape[1] == 0 or (
+            self.tie_break == "default" and self.scorer.sure_at_once
+        )
+        verdict = self.scorer.score(self.picks, self.columns, sure)
         accuracy = verdict.accuracy.copy()
         for own, picks in zip(accuracy, self.picks, strict=True):
             own[~self._left(picks)] = -np.inf
@@ -83,7 +84,7 @@ class Search:
         self.picks = np.column_stack([self.picks, self.columns[chosen]])
         return verdict
 
-    def _left(self, picks: Columns) -> Bools:
+    def _left(self, picks: Ints) -> Bools:
         """Return which columns can be picked next after some others."""
         left = np.ones(len(self.columns), dtype=bool)
         left[np.searchsorted(self.columns, picks)] = False
@@ -93,26 +94,26 @@ class Search:
             left &= ~np.isin(self.feature_of[self.columns], self.feature_of[picks])
         return left
 
-    def _break_ties(self, accuracy: Array, confidence: Array | None) -> Columns:
+    def _break_ties(self, accuracy: Floats, confidence: Floats | None) -> Ints:
         tied = accuracy >= accuracy.max(axis=1, keepdims=True) - SAME_ACCURACY
         if confidence is None:
             confidence = np.zeros(accuracy.shape)
             places = np.flatnonzero(tied[tied.sum(axis=1) > 1].any(axis=0))
             if len(places):
-                again = self.judge.judge(self.picks, self.columns[places], sure=True)
+                again = self.scorer.score(self.picks, self.columns[places], sure=True)
                 confidence[:, places] = again.confidence
         chosen = []
         for sample, own in enumerate(tied):
-            places = np.flatnonzero(own)
-            places = _best(places, confidence[sample, places], SAME_CONFIDENCE)
-            if len(places) > 1:
-                relevance = self.judge.trials.relevance(sample)[self.columns[places]]
-                places = _best(places, relevance, 0.0)
-            chosen.append(places[self.chance[self.columns[places]].argmin()])
+            left = np.flatnonzero(own)
+            best = _best(left, confidence[sample, left], SAME_CONFIDENCE)
+            if len(best) > 1:
+                relevance = self.scorer.trials.relevance(sample)[self.columns[best]]
+                best = _best(best, relevance, 0.0)
+            chosen.append(best[self.chance[self.columns[best]].argmin()])
         return np.array(chosen)
 
 
-def _best(places: Columns, values: Array, same: float) -> Columns:
+def _best(places: Ints, values: Floats, same: float) -> Ints:
     return places[values >= values.max() - same]
 
 
@@ -136,9 +137,9 @@ class SearchState:
     fingerprint: str
     picks: list[int] = field(default_factory=list)
     accuracies: list[float] = field(default_factory=list)
-    first: Array | None = None
+    first: Floats | None = None
 
-    def scores(self, n_features: int) -> Array:
+    def scores(self, n_features: int) -> Floats:
         """Return p, p - 1, ... for the picks, and ranks by the first step for the others."""
         rest = np.ones(n_features, dtype=bool)
         rest[self.picks] = False
@@ -176,6 +177,9 @@ class ForwardRanker(FeatureRanker):
     picked_ : ndarray of shape (n_picks,)
         The columns picked, in order. If `fit` is interrupted, those picked until then; the scores
         and the ranking are then theirs.
+    candidate_scorer_ : str
+        How columns are tried: "estimator", which is fitted for each column and fold, or the form of
+        it that is computed for all columns at once: "naive Bayes", "neighbours", "NNge" or "tree".
     classes_ : ndarray of shape (n_classes,)
         The classes of the labelled rows.
     """
@@ -198,7 +202,7 @@ class ForwardRanker(FeatureRanker):
     def _picks(self, problem: TrainingData, found: SearchState) -> Iterator[int]:
         """Yield the next column again and again; each is in ``found.picks`` before the next."""
 
-    def _score(self, problem: TrainingData) -> Array:
+    def _score(self, problem: TrainingData) -> Floats:
         found = self._begin(problem)
         n_picks = self._n_picks(problem)
         del found.picks[n_picks:], found.accuracies[n_picks:]
@@ -267,8 +271,10 @@ class ForwardRanker(FeatureRanker):
                 "by themselves.",
                 FallbackWarning,
             )
+        scorer = choose_scorer(learner, trials)
+        self.candidate_scorer_ = scorer.name
         options |= {"first": self._picked_first, "feature_of": self._feature_of}
-        return Search(choose_judge(learner, trials), problem, **options)
+        return Search(scorer, problem, **options)
 
 
 def advance(search: Search, found: SearchState) -> int:
@@ -277,7 +283,7 @@ def advance(search: Search, found: SearchState) -> int:
     pick = int(search.picks[0, -1])
     if found.first is None:
         assert verdict.confidence is not None
-        relevance = search.judge.trials.relevance(0)[search.columns]
+        relevance = search.scorer.trials.relevance(0)[search.columns]
         confidence = np.round(verdict.confidence[0], 8)
         keys = np.column_stack([np.round(verdict.accuracy[0], 9), confidence, relevance])
         found.first = np.full(len(search.chance), -1.0)
@@ -288,7 +294,7 @@ def advance(search: Search, found: SearchState) -> int:
 
 def predict(
     problem: TrainingData, learner: WrappedLearner, picks: list[int], train: Ints
-) -> tuple[NDArray[np.int64], Array]:
+) -> tuple[Ints, Floats]:
     """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
 
     Parameters
@@ -315,9 +321,9 @@ def predict(
 
 
 def one_step(
-    problem: TrainingData, judge: Judge, picks: list[int], feature_of: Ints | None = None
+    problem: TrainingData, scorer: CandidateScorer, picks: list[int], feature_of: Ints | None = None
 ) -> int:
     """Return the column that a forward search from the picks would add; see `Search`."""
-    search = Search(judge, problem, picks=picks, feature_of=feature_of)
+    search = Search(scorer, problem, picks=picks, feature_of=feature_of)
     search.step()
     return int(search.picks[0, -1])

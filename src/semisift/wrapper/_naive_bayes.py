@@ -1,4 +1,4 @@
-"""Naive Bayes judged for all columns at once.
+"""Naive Bayes tried for all columns at once.
 
 The log-likelihood of a model is a sum over its columns, so the terms of the picks are formed once
 and one more is added for each further column. What couples the columns is epsilon, which is added
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift.utils._columns import blocks
 from semisift.utils._naive_bayes import (
@@ -21,8 +20,9 @@ from semisift.utils._naive_bayes import (
     log_of_normaliser,
     mean_and_variance,
 )
-from semisift.wrapper._candidate_scorers import BatchJudge, Columns, Tried
-from semisift.wrapper._trials import Array, Trials, log_probability
+from semisift.utils._typing import Bools, Floats, Ints
+from semisift.wrapper._candidate_scorers import BatchScorer, Tried
+from semisift.wrapper._trials import Trials, log_probability
 
 # Moments of all columns are kept from pick to pick up to so many numbers, 128 MB.
 MOST_KEPT = 1 << 24
@@ -39,9 +39,9 @@ class Moments(NamedTuple):
         Variance of all training rows.
     """
 
-    mean: Array
-    variance: Array
-    total: Array
+    mean: Floats
+    variance: Floats
+    total: Floats
 
     def take(self, columns: Any) -> "Moments":
         """Return the moments of some columns."""
@@ -67,16 +67,16 @@ class Known(NamedTuple):
         column.
     """
 
-    is_numeric: NDArray[np.bool_]
-    squares: Array
-    variance: Array
-    categories: Array
-    largest: Array
+    is_numeric: Bools
+    squares: Floats
+    variance: Floats
+    categories: Floats
+    largest: Floats
     row_by_row: bool
 
 
-class NaiveBayesJudge(BatchJudge):
-    """Judges all columns at once by a naive Bayes model.
+class NaiveBayesScorer(BatchScorer):
+    """Scores all columns at once by a naive Bayes model.
 
     Parameters
     ----------
@@ -84,6 +84,7 @@ class NaiveBayesJudge(BatchJudge):
     model : NaiveBayes
     """
 
+    name = "naive Bayes"
     sure_at_once = False
 
     def __init__(self, trials: Trials, model: NaiveBayes) -> None:
@@ -107,7 +108,7 @@ class NaiveBayesJudge(BatchJudge):
     def _blocks(self, known: Known, n_columns: int) -> Iterator[slice]:
         return blocks(n_columns, (self.trials.n_classes + 4) * len(self.trials.held_out))
 
-    def _extend(self, known: Known, columns: Columns, sure: bool) -> Tried:
+    def _extend(self, known: Known, columns: Ints, sure: bool) -> Tried:
         truth = self.trials.truth
         right = np.empty((len(truth), len(columns)), dtype=bool)
         shares = np.empty(right.shape) if sure else None
@@ -119,7 +120,7 @@ class NaiveBayesJudge(BatchJudge):
             if not len(alike):
                 continue
             likelihood = self._likelihood(columns[alike], moments.take(alike), known)
-            right[:, alike] = most_likely(likelihood) == truth[:, None]
+            right[:, alike] = np.argmax(likelihood, axis=0) == truth[:, None]
             if shares is None:
                 continue
             own = np.empty_like(likelihood[0])
@@ -128,7 +129,7 @@ class NaiveBayesJudge(BatchJudge):
             shares[:, alike] = sum(np.exp(values - own) for values in likelihood)
         return right, None if shares is None else log_probability(1.0 / shares)
 
-    def _likelihood(self, columns: Columns, moments: Moments, known: Known) -> list[Array]:
+    def _likelihood(self, columns: Ints, moments: Moments, known: Known) -> list[Floats]:
         """Return for each class log P(c) + log P(x | c), of shape (n_held_out, n_columns).
 
         All columns are categorical, or all are numeric and raise epsilon, or none of these does.
@@ -154,7 +155,7 @@ class NaiveBayesJudge(BatchJudge):
             likelihood.append(self._join(code, known, epsilon, normaliser, squares, 0.0))
         return likelihood
 
-    def _join(self, code: int, known: Known, epsilon: Array, *further: Any) -> Array:
+    def _join(self, code: int, known: Known, epsilon: Floats, *further: Any) -> Floats:
         """Add the terms of the picks and of one further column, in scikit-learn's order.
 
         Of the further column, these are its normaliser, squares and categories (see `Known`).
@@ -174,7 +175,7 @@ class NaiveBayesJudge(BatchJudge):
             joint = joint + add_in_order([*terms, categories])
         return joint
 
-    def _begin(self, picks: Columns) -> Known:
+    def _begin(self, picks: Ints) -> Known:
         trials, split = self.trials, self.trials.split_of_held_out
         every, rows = np.arange(len(trials.splits))[:, None], np.arange(len(split))[:, None]
         row_by_row = self.model.categorical is None and picks.shape[1] > 0
@@ -199,7 +200,7 @@ class NaiveBayesJudge(BatchJudge):
             row_by_row,
         )
 
-    def _moments_of(self, columns: Columns, row_by_row: bool) -> Moments:
+    def _moments_of(self, columns: Ints, row_by_row: bool) -> Moments:
         trials = self.trials
         is_first = self.model.categorical is None and not row_by_row  # not asked for again
         n_numbers = len(self.groups) * (2 * trials.n_classes + 1) * trials.n_features
@@ -215,7 +216,7 @@ class NaiveBayesJudge(BatchJudge):
             )
         return self._kept.take(columns)
 
-    def _moments(self, values: Array, row_by_row: bool) -> Moments:
+    def _moments(self, values: Floats, row_by_row: bool) -> Moments:
         shape = len(self.groups), self.trials.n_classes, values.shape[1]
         moments = Moments(np.zeros(shape), np.ones(shape), np.empty((shape[0], shape[2])))
         for number, (*classes, every) in enumerate(self.groups):
@@ -226,7 +227,7 @@ class NaiveBayesJudge(BatchJudge):
                     moments.mean[number, code], moments.variance[number, code] = own
         return moments
 
-    def _category_terms(self, values: Array) -> Array:
+    def _category_terms(self, values: Floats) -> Floats:
         """Return log-probabilities of shape (n_held_out, n_classes, n_columns)."""
         trials = self.trials
         split, n_classes = trials.split_of_held_out, trials.n_classes
@@ -241,25 +242,3 @@ class NaiveBayesJudge(BatchJudge):
         column = np.arange(values.shape[1])
         at_rows = codes[trials.held_out][:, None, :]
         return log_probability[split[:, None, None], np.arange(n_classes)[:, None], at_rows, column]
-
-
-def most_likely(likelihood: list[Array]) -> NDArray[np.int64]:
-    """Return the class with the largest value, as argmax does: NaN is larger, the first one wins.
-
-    Parameters
-    ----------
-    likelihood : list of arrays
-        One for each class.
-
-    Returns
-    -------
-    int array
-    """
-    best = likelihood[0].copy()
-    winner = np.zeros(best.shape, dtype=np.int64)
-    for code, values in enumerate(likelihood[1:], start=1):
-        # not <=, so that NaN wins over a number; but not over NaN
-        better = ~(values <= best) & (best == best)
-        np.copyto(best, values, where=better)
-        winner[better] = code
-    return winner

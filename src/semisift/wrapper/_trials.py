@@ -16,9 +16,7 @@ from semisift.base._training_data import TrainingData
 from semisift.utils._columns import column_factors, dense_columns
 from semisift.utils._information import bin_columns, mutual_information
 from semisift.utils._text import format_value
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.integer]
+from semisift.utils._typing import Bools, Floats, Ints
 
 # Fewer rows than this are held out one by one.
 FEWEST_FOR_FOLDS = 20
@@ -34,8 +32,8 @@ DECIMALS = 12
 class Fold(NamedTuple):
     """Rows to fit on and rows to judge by."""
 
-    train: NDArray[np.int64]
-    test: NDArray[np.int64]
+    train: Ints
+    test: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +58,7 @@ class Trials:
     X: Any
     codes: NDArray[np.int64]
     n_classes: int
-    samples: list[NDArray[np.int64]]
+    samples: Sequence[Ints]
     splits_of: list[list[Fold]]
     unit: float
 
@@ -98,7 +96,7 @@ class Trials:
             unit=unit,
         )
 
-    def take(self, columns: slice | Ints) -> Array:
+    def take(self, columns: slice | Ints) -> Floats:
         """Return some columns of all rows as a C-ordered array, in the trials' unit."""
         values = dense_columns(self.X, columns)
         return values if self.unit == 1.0 else values / self.unit
@@ -114,12 +112,12 @@ class Trials:
         return [split for splits in self.splits_of for split in splits]
 
     @cached_property
-    def sample_of_split(self) -> NDArray[np.int64]:
+    def sample_of_split(self) -> Ints:
         """The sample that each split belongs to."""
         return np.repeat(np.arange(len(self.samples)), [len(s) for s in self.splits_of])
 
     @cached_property
-    def held_out(self) -> NDArray[np.int64]:
+    def held_out(self) -> Ints:
         """The rows to judge by, one split after the other."""
         return np.concatenate([np.empty(0, dtype=np.int64), *(s.test for s in self.splits)])
 
@@ -134,20 +132,20 @@ class Trials:
         return slices_of(sum(len(split.test) for split in splits) for splits in self.splits_of)
 
     @cached_property
-    def split_of_held_out(self) -> NDArray[np.int64]:
+    def split_of_held_out(self) -> Ints:
         """The split that each of `held_out` belongs to."""
         return np.repeat(np.arange(len(self.splits)), [len(s.test) for s in self.splits])
 
     @cached_property
-    def truth(self) -> NDArray[np.int64]:
+    def truth(self) -> Ints:
         """The classes of `held_out`."""
         return self.codes[self.held_out]
 
     @cached_property
-    def _relevance(self) -> dict[int, Array]:
+    def _relevance(self) -> dict[int, Floats]:
         return {}
 
-    def relevance(self, sample: int) -> Array:
+    def relevance(self, sample: int) -> Floats:
         """Return the mutual information of all columns with the classes of one sample's rows."""
         if sample not in self._relevance:
             rows = self.samples[sample]
@@ -156,7 +154,7 @@ class Trials:
             self._relevance[sample] = np.round(information, DECIMALS)
         return self._relevance[sample]
 
-    def tally(self, right: NDArray[np.bool_], sureness: NDArray[np.floating] | None) -> "Verdict":
+    def tally(self, right: Bools, sureness: Floats | None) -> "CandidateScores":
         """Sum up how the held-out rows were predicted, for columns side by side.
 
         Parameters
@@ -167,7 +165,7 @@ class Trials:
 
         Returns
         -------
-        Verdict
+        CandidateScores
         """
         accuracy, confidence = np.zeros((2, len(self.samples), right.shape[1]))
         for sample, own in enumerate(self.parts_of_samples):
@@ -179,10 +177,10 @@ class Trials:
             accuracy[sample] = np.ascontiguousarray((hits / sizes[:, None]).T).mean(axis=1)
             if sureness is not None:
                 confidence[sample] = sureness[own].mean(axis=0)
-        return Verdict(accuracy, None if sureness is None else confidence)
+        return CandidateScores(accuracy, None if sureness is None else confidence)
 
 
-class Verdict(NamedTuple):
+class CandidateScores(NamedTuple):
     """How good columns are beside those picked before, for each sample.
 
     Attributes
@@ -193,16 +191,16 @@ class Verdict(NamedTuple):
         Mean log-probability, or margin, of the true class over the held-out rows.
     """
 
-    accuracy: Array
-    confidence: Array | None
+    accuracy: Floats
+    confidence: Floats | None
 
 
-def log_probability(probability: NDArray[np.floating]) -> Array:
+def log_probability(probability: Floats) -> Floats:
     """Return the logarithm; for less than `SMALLEST`, and for NaN, that of `SMALLEST`."""
     return np.log(np.fmax(probability, SMALLEST))
 
 
-def default_splits(codes: NDArray[np.int64], rows: NDArray[np.int64]) -> list[Fold]:
+def default_splits(codes: Ints, rows: Ints) -> list[Fold]:
     """Hold out rows one by one, or from 20 rows on in stratified folds.
 
     There are five folds, or as many as the smallest class has rows. The only row of a class is
@@ -230,7 +228,7 @@ def default_splits(codes: NDArray[np.int64], rows: NDArray[np.int64]) -> list[Fo
     return [Fold(rows[~np.isin(rows, test)], test) for test in tests]
 
 
-def given_splits(codes: NDArray[np.int64], rows: NDArray[np.int64], cv: Any) -> list[Fold]:
+def given_splits(codes: Ints, rows: Ints, cv: Any) -> list[Fold]:
     """Split rows as `cv` says, in scikit-learn's terms, or not at all."""
     if isinstance(cv, str):  # "resubstitution"
         return [Fold(rows, rows)]
@@ -261,7 +259,7 @@ def _are_rows(part: Ints, n_rows: int) -> bool:
     return part.ndim == 1 and is_whole and bool(((part >= 0) & (part < n_rows)).all())
 
 
-def divide_columns(X: Any, by: Array) -> Any:
+def divide_columns(X: Any, by: Floats) -> Any:
     """Return X, Fortran-ordered or a csc_array, with each column divided; zeros stay zeros."""
     if not issparse(X):
         return np.asfortranarray(X / by)
@@ -275,7 +273,7 @@ def slices_of(sizes: Iterable[int]) -> list[slice]:
     return [slice(*ends) for ends in pairwise(np.cumsum([0, *sizes]).tolist())]
 
 
-def _take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
+def _take_rows(X: Any, rows: Ints) -> Any:
     if len(rows) == X.shape[0]:
         return X
     return X.tocsr()[rows].tocsc() if issparse(X) else np.asfortranarray(X[rows])

@@ -24,14 +24,14 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift.base._training_data import TrainingData
 from semisift.utils._random import Purpose, draw_below
 from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, at_least
+from semisift.utils._typing import Ints
+from semisift.wrapper._batch_scorers import choose_scorer
 from semisift.wrapper._candidate_scorers import WrappedLearner
 from semisift.wrapper._forward import ForwardRanker, SearchState, advance, one_step, predict
-from semisift.wrapper._scorers import choose_judge
 from semisift.wrapper._trials import Trials
 
 # Separates the order of rows with as many votes from the other draws of the same seed.
@@ -54,7 +54,7 @@ class ENSemiFS(ForwardRanker):
         for those that are fast.
     {feature_scaling}
     n_start : int, default=5
-        Columns that are picked on the labelled rows alone.
+        Ints that are picked on the labelled rows alone.
     n_members : int, default=10
         Members of the ensemble, each fitted on a bootstrap of the labelled rows.
     min_confidence : float, default=0.8
@@ -73,6 +73,7 @@ class ENSemiFS(ForwardRanker):
     {scores_}
     {ranking_}
     {picked_}
+    {candidate_scorer_}
     {classes_}
 
     References
@@ -119,12 +120,10 @@ class ENSemiFS(ForwardRanker):
             codes = labels.codes.copy()
             codes[labels.unlabelled] = votes.argmax(axis=1)
             rows = np.concatenate([labels.labelled, labels.unlabelled[sure]])
-            judge = choose_judge(learner, Trials.build(problem, codes, [rows]))
-            yield one_step(problem, judge, found.picks, self._feature_of)
+            scorer = choose_scorer(learner, Trials.build(problem, codes, [rows]))
+            yield one_step(problem, scorer, found.picks, self._feature_of)
 
-    def _vote(
-        self, problem: TrainingData, learner: WrappedLearner, picks: list[int]
-    ) -> NDArray[np.int64]:
+    def _vote(self, problem: TrainingData, learner: WrappedLearner, picks: list[int]) -> Ints:
         """Return the votes of the members on the unlabelled rows, by class."""
         labels = problem.labels
         votes = np.zeros((len(labels.unlabelled), labels.n_classes), dtype=np.int64)
@@ -138,12 +137,12 @@ class ENSemiFS(ForwardRanker):
 
 
 def choose_sure(
-    votes: NDArray[np.int64],
-    class_counts: NDArray[np.int64],
+    votes: Ints,
+    class_counts: Ints,
     enough: float,
     min_per_class: int,
     rng: np.random.Generator,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return rows that an ensemble is sure about, in the ratio of the labelled classes.
 
     Parameters

@@ -12,8 +12,8 @@ figure 1, with the paper's names for the parameters in brackets:
         add the column that is in most of these groups and not picked yet
 
 Direction: higher is better. Cost: n_samplings * n_step * p trials of the classifier for each column
-after the first n_start; naive Bayes, nearest neighbours, decision trees and linear models try all
-columns at once.
+after the first n_start; naive Bayes, nearest neighbours and decision trees try all columns at
+once.
 
 What is a reading: what SFFS measures and how it decides between equals (see `SequentialForward`);
 between columns in as many groups, the earlier mean place within them, then the mutual information
@@ -28,13 +28,13 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift.base._training_data import TrainingData
 from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, StrOptions, at_least
+from semisift.utils._typing import Floats, Ints
+from semisift.wrapper._batch_scorers import choose_scorer
 from semisift.wrapper._forward import ForwardRanker, Search, SearchState, advance, one_step, predict
-from semisift.wrapper._scorers import choose_judge
-from semisift.wrapper._trials import Array, Ints, Trials
+from semisift.wrapper._trials import Trials
 
 # Separates the draws of unlabelled rows from the others of the same seed.
 DRAW_STREAM = 0x6477
@@ -59,9 +59,9 @@ class FWSemiFS(ForwardRanker):
         See `SequentialForward` for those that are fast.
     {feature_scaling}
     n_start : int, default=5
-        Columns that are picked on the labelled rows alone.
+        Ints that are picked on the labelled rows alone.
     n_step : int, default=6
-        Columns that are picked on each sample.
+        Ints that are picked on each sample.
     n_samplings : int, default=10
         Samples that are drawn for each column.
     sampling_rate : float, default=0.5
@@ -82,6 +82,7 @@ class FWSemiFS(ForwardRanker):
     {scores_}
     {ranking_}
     {picked_}
+    {candidate_scorer_}
     {classes_}
 
     References
@@ -135,22 +136,22 @@ class FWSemiFS(ForwardRanker):
             if len(found.picks) > n_start and (predicted == predicted[0]).all():
                 before, _ = predict(problem, learner, found.picks[:-1], labels.labelled)
                 if (before == before[0]).all():  # a single class, twice in a row
-                    yield one_step(problem, labelled.judge, found.picks, self._feature_of)
+                    yield one_step(problem, labelled.scorer, found.picks, self._feature_of)
                     continue
             codes = labels.codes.copy()
             codes[labels.unlabelled] = predicted
             samples = self._draw(problem, probability, len(found.picks))
-            judge = choose_judge(learner, Trials.build(problem, codes, samples))
-            search = Search(judge, problem, picks=first, feature_of=self._feature_of)
+            scorer = choose_scorer(learner, Trials.build(problem, codes, samples))
+            search = Search(scorer, problem, picks=first, feature_of=self._feature_of)
             for _ in range(min(self.n_step, self._most_steps(problem))):
                 search.step()
-            relevance = labelled.judge.trials.relevance(0)
+            relevance = labelled.scorer.trials.relevance(0)
             taken = self._taken(found.picks)
             pick = most_frequent(search.picks, taken, relevance, labelled.chance)
             if pick is None:
                 trials = Trials.build(problem, codes, [np.arange(problem.n_rows)])
-                judge = choose_judge(learner, trials)
-                pick = one_step(problem, judge, found.picks, self._feature_of)
+                scorer = choose_scorer(learner, trials)
+                pick = one_step(problem, scorer, found.picks, self._feature_of)
             yield pick
 
     def _most_steps(self, problem: TrainingData) -> int:
@@ -167,7 +168,7 @@ class FWSemiFS(ForwardRanker):
             return picks
         return np.flatnonzero(np.isin(feature_of, feature_of[picks])).tolist()
 
-    def _draw(self, problem: TrainingData, probability: Array, number: int) -> list[Ints]:
+    def _draw(self, problem: TrainingData, probability: Floats, number: int) -> list[Ints]:
         """Draw samples of the unlabelled rows, and join them to the labelled ones."""
         labels = problem.labels
         n_rows = len(labels.unlabelled)
@@ -182,7 +183,7 @@ class FWSemiFS(ForwardRanker):
         return [np.concatenate([labels.labelled, labels.unlabelled[rows]]) for rows in drawn]
 
 
-def draw_weighted(rng: np.random.Generator, weights: Array, size: int) -> NDArray[np.int64]:
+def draw_weighted(rng: np.random.Generator, weights: Floats, size: int) -> Ints:
     """Draw rows without replacement, one after the other, with chances in proportion to weights.
 
     Parameters
@@ -202,7 +203,9 @@ def draw_weighted(rng: np.random.Generator, weights: Array, size: int) -> NDArra
     return np.sort(np.lexsort((last, time))[:size])
 
 
-def most_frequent(groups: Ints, picks: Sequence[int], relevance: Array, chance: Ints) -> int | None:
+def most_frequent(
+    groups: Ints, picks: Sequence[int], relevance: Floats, chance: Ints
+) -> int | None:
     """Return the column that is in most groups and not among the picks.
 
     Parameters

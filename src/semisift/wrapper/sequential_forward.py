@@ -6,7 +6,7 @@ no column; add the one with which the classifier has the highest accuracy; go on
 enough, or until no column raises the accuracy.
 
 Direction: higher is better. Cost: picks * columns * folds fits of the classifier; but one pass over
-the data for each pick with naive Bayes, nearest neighbours, decision trees and linear models.
+the data for each pick with naive Bayes, nearest neighbours and decision trees.
 
 What is a reading: the paper does not say on which rows the accuracy is measured, nor what decides
 between equals, of which few labelled rows make many.
@@ -30,25 +30,16 @@ class SequentialForward(ForwardRanker):
     20 labelled rows, else in stratified folds, five or as many as the smallest class has rows. The
     only labelled row of a class is never held out. Unlabelled rows play no part.
 
-    Naive Bayes (`GaussianNB`, `MixedNB`), nearest neighbours (`KNeighborsClassifier` with equal
-    weights and Euclidean distances), `NNge` on numeric columns, decision trees
-    (`DecisionTreeClassifier`, all but the depth left at its default) and linear models
-    (`RidgeClassifier` with a direct solver, and `LogisticRegression` with its default solver and
-    penalty; any `alpha > 0` and `C`, with or without intercept, no class weights) judge all columns
-    at once, tens to hundreds of times faster than by one fit for each column and fold, and pick the
-    same columns. Some differences are left:
+    The estimator is fitted for each column and fold, but for naive Bayes (`GaussianNB`, `MixedNB`),
+    nearest neighbours (`KNeighborsClassifier` with equal weights and Euclidean distances), `NNge`
+    on numeric columns and decision trees (`DecisionTreeClassifier`, all but the depth left at its
+    default): models of all columns are then computed at once, tens to hundreds of times faster, and
+    the same columns are picked. `candidate_scorer_` tells which it was. Two differences are left:
 
     - Between equally good splits scikit-learn's trees draw a column, while these take the one that
       was picked first.
     - Among rows at exactly the same distance scikit-learn's k-d tree may prefer others when there
       are more than 60 rows to fit on.
-    - Logistic regressions are solved to the last digits, whatever `tol` and `max_iter`, while
-      scikit-learn's solver stops at its tolerance: rows whose decision values are within it of
-      zero, or of each other, may be predicted otherwise. That concerns many rows where a column has
-      values so small (below about `tol`) that the solver stops where it began, or so large that it
-      runs out of steps; `feature_scaling="minmax"` helps.
-    - Where the decision values of a linear model differ by rounding only, the first class is
-      predicted, while in scikit-learn rounding decides.
 
     Parameters
     ----------
@@ -83,6 +74,7 @@ class SequentialForward(ForwardRanker):
     {picked_}
     accuracies_ : ndarray of shape (n_picks,)
         Accuracy with each pick and those before it.
+    {candidate_scorer_}
     {classes_}
 
     References

@@ -62,6 +62,10 @@ class _Exemplar:
     stamp: int
     distance: float = np.inf
 
+    def __lt__(self, other: "_Exemplar") -> bool:
+        """The nearest comes first, of ties the one that was touched last."""
+        return (self.distance, -self.stamp) < (other.distance, -other.stamp)
+
 
 def learn(
     X: Floats,
@@ -204,7 +208,7 @@ class _Learning:
         distances = _distances(self.columns, self.X[row], bits, boxes, self.scales)
         for exemplar, distance in zip(self.exemplars, distances, strict=True):
             exemplar.distance = distance
-        nearest = min(self.exemplars, key=_nearness)
+        nearest = min(self.exemplars)
         holds = self.columns.overlap(self.hull([row]), nearest.box)[0]
         if nearest.label != self.labels[row] and holds:
             self.split(nearest, row)
@@ -213,7 +217,7 @@ class _Learning:
         """Let one of the nearest exemplars of its class take a row in, or make a point of it."""
         label = int(self.labels[row])
         own = [exemplar for exemplar in self.exemplars if exemplar.label == label]
-        for exemplar in sorted(own, key=_nearness)[:n_attempts]:
+        for exemplar in sorted(own)[:n_attempts]:
             exemplar.stamp = next(self.stamps)
             stretched = self.hull([*exemplar.rows, row])
             if self.columns.overlap(stretched, self.boxes()).sum() == 1:  # with itself
@@ -265,8 +269,3 @@ class _Learning:
             if best < 0 or kept[best] <= kept[first]:
                 best = first
         return int(best)
-
-
-def _nearness(exemplar: _Exemplar) -> tuple[float, int]:
-    """Return what orders exemplars: the nearest first, of ties the one touched last."""
-    return exemplar.distance, -exemplar.stamp

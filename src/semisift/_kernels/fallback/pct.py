@@ -1,12 +1,12 @@
 """Predictive clustering trees: kernels/pct.pyx in numpy, bit for bit."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from semisift._kernels.fallback.columns import Columns
-from semisift.utils._pct import Tree, gini
 from semisift.utils._random import Purpose, draw_distinct
 from semisift.utils._typing import Floats, Ints
 
@@ -31,7 +31,7 @@ def grow_tree(
     by_labelled: bool,
     seed: int,
     member: int,
-) -> Tree:
+) -> tuple[Any, ...]:
     """Grow one tree, as the kernel of that name does.
 
     Parameters
@@ -56,7 +56,8 @@ def grow_tree(
 
     Returns
     -------
-    Tree
+    tuple of arrays
+        As in `semisift.ensemble.pct_forest.Tree`.
     """
     marks = np.eye(n_classes + 1, n_classes, dtype=np.int64)[codes[rows]] * weights[:, None]
     nodes, depth = [np.arange(len(rows))], [0]
@@ -90,7 +91,7 @@ def grow_tree(
         depth += [depth[number] + 1] * 2
     each = [splits.get(number, (-1, -1, 0.0, 0.0)) for number in range(len(nodes))]
     feature, left, thresholds, gains = (np.array(values) for values in zip(*each, strict=True))
-    return Tree(
+    return (
         feature.astype(np.int32),
         left.astype(np.int32),
         np.array(depth, dtype=np.int32),
@@ -101,10 +102,11 @@ def grow_tree(
     )
 
 
+@dataclass(eq=False)
 class Node:
     """The rows of one node, of which cuts are tried.
 
-    Parameters
+    Attributes
     ----------
     weights : int array of shape (n,)
     marks : int array of shape (n, n_classes)
@@ -114,23 +116,19 @@ class Node:
     by_labelled : bool
     """
 
-    def __init__(
-        self,
-        weights: Ints,
-        marks: Ints,
-        coordinates: Floats,
-        label_weight: float,
-        row_weight: float,
-        by_labelled: bool,
-    ) -> None:
-        self.weights, self.marks = weights, marks
-        self.label_weight, self.row_weight = label_weight, row_weight
-        self.by_labelled = by_labelled
-        self.n, self.counts = int(weights.sum()), marks.sum(axis=0)
+    weights: Ints
+    marks: Ints
+    coordinates: Floats
+    label_weight: float
+    row_weight: float
+    by_labelled: bool
+
+    def __post_init__(self) -> None:
+        self.n, self.counts = int(self.weights.sum()), self.marks.sum(axis=0)
         self.gini = float(gini(self.counts))
-        each = weights[:, None].astype(np.float64)
-        mean = np.cumsum(each * coordinates, axis=0)[-1] / float(self.n)
-        self.centred = each * (coordinates - mean)
+        each = self.weights[:, None].astype(np.float64)
+        mean = np.cumsum(each * self.coordinates, axis=0)[-1] / float(self.n)
+        self.centred = each * (self.coordinates - mean)
 
     def best_cut(self, values: Floats, min_leaf: int, least: float) -> tuple[float, float]:
         """Return the gain and the threshold of the first best cut that gains more than `least`."""
@@ -153,8 +151,9 @@ class Node:
             gains = np.where(allowed, self.gains(taken, n_part), -np.inf)
             place = first_best(gains, best[0])
             if place >= 0:
-                ends = float(swept[place]), float(following[place])
-                best = float(gains[place]), halfway(min(ends), max(ends))
+                low, high = sorted((float(swept[place]), float(following[place])))
+                middle = low / 2 + high / 2
+                best = float(gains[place]), middle if low <= middle < high else low
         return best
 
     def gains(self, taken: Ints, n_part: Ints) -> Floats:
@@ -187,6 +186,14 @@ class Node:
         return np.asarray((lanes[0] + lanes[1]) + (lanes[2] + lanes[3]))
 
 
+def gini(counts: Ints) -> Floats:
+    """Return the Gini index of counts along the last axis; 0 where there are none."""
+    n = counts.sum(axis=-1)
+    squares = (counts**2).sum(axis=-1)
+    n_squared = n.astype(np.float64) * n
+    return np.where(n > 0, 1.0 - squares / np.maximum(n_squared, 1.0), 0.0)
+
+
 def first_best(gains: Floats, least: float) -> int:
     """Return the first gain that no later one clearly exceeds, or -1 if none exceeds `least`."""
     place = -1
@@ -196,12 +203,6 @@ def first_best(gains: Floats, least: float) -> int:
             return place
         place += 1 + int(better[0])
         least = float(gains[place])
-
-
-def halfway(low: float, high: float) -> float:
-    """Return a threshold between two values."""
-    middle = low / 2 + high / 2
-    return middle if low <= middle < high else low
 
 
 def _column(X: Any, rows: Ints, column: int) -> Floats:

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.utils._pct import draw_bag
-from semisift.utils._random import draw_distinct, row_mask, surest, unmask
+from semisift.utils._random import draw_bag, draw_distinct, row_mask, surest, unmask
 from semisift.utils._typing import Floats, Ints
 
 

@@ -3,16 +3,16 @@
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix, csr_matrix
 
-from semisift.io._formats._common import choose_names, told_apart
+from semisift.io._formats._common import choose_names, with_ids
 from semisift.io._formats._sparse import as_shape, from_compressed, native
-from semisift.io._guards import FileError, check_fits
+from semisift.io._guards import FileError, check_fits, import_extra
 from semisift.io._on_disk import MatrixOnDisk, stays_on_disk
 from semisift.io._options import TableOptions, said
 from semisift.io._table import FileTable, from_matrix, texts
@@ -24,8 +24,79 @@ IDS = ("gene_ids", "gene_id", "ensembl_id", "feature_id")
 # Bytes of rows that are written at once.
 WRITTEN_AT_ONCE = 1 << 26
 
+FIXED = "AnnData always has cells in rows and genes in columns"
+
 
 # --- reading --------------------------------------------------------------------------------------
+
+
+class CheckSize(Protocol):
+    """Refuses a group or array that cannot be, or does not fit into memory if it is to be there."""
+
+    def __call__(self, node: Any, *, in_memory: bool) -> None: ...
+
+
+def read_group(
+    path: Path,
+    form: str,
+    root: Any,
+    options: TableOptions,
+    check_size: CheckSize,
+    fingerprint: Callable[[Any], tuple[Any, ...]],
+) -> FileTable:
+    """Return a table of the matrix in a group and of what it says of cells and genes.
+
+    Parameters
+    ----------
+    path, form
+        Of the file.
+    root : group of h5py or zarr
+    options : TableOptions
+        `matrix` names a layer to be read instead of X.
+    check_size : callable
+    fingerprint : callable
+        Return what changes when a matrix does.
+
+    Returns
+    -------
+    FileTable
+        Columns of obs, such as cell types, stand beside the values. Genes whose name stands more
+        than once have their id in parentheses, if var holds one and the user names no column. A
+        matrix that does not fit into memory stays in the file.
+    """
+    node = find_matrix(root, options.matrix)
+    for name in ("obs", "var"):
+        check_size(root[name], in_memory=True)
+    n_stored = None if is_dense(node) else int(node["data"].shape[0])
+    data = node if is_dense(node) else node["data"]
+    X: Any = None
+    if stays_on_disk(options, _shape(node), data.dtype, n_stored):
+        check_size(node, in_memory=False)
+        source = _source(node, path.name, fingerprint(node))
+        X = MatrixOnDisk(source, options)  # type: ignore[arg-type]
+    else:
+        check_size(node, in_memory=True)
+        X = np.asarray(node[...]) if is_dense(node) else _read_sparse(node)
+    obs, var = (_frame(root, name) for name in ("obs", "var"))
+    names = [str(name) for name in var.index]
+    notes: tuple[str, ...] = ()
+    key = next((key for key in IDS if key in var.columns), None)
+    if options.names_from is not None:
+        cells = {str(name): _series(var[name]).cast(pl.String) for name in var.columns}
+        names, notes = choose_names(cells, names, options.names_from)
+    elif key is not None:
+        names = with_ids(names, [str(id_) for id_ in var[key]])
+    return from_matrix(
+        path,
+        form,
+        X,
+        options,
+        names=names,
+        row_names=[str(name) for name in obs.index],
+        rows={str(name): _series(obs[name]) for name in obs.columns},
+        notes=notes,
+        details={"matrix": options.matrix},
+    )
 
 
 def find_matrix(root: Any, layer: str | None) -> Any:
@@ -38,11 +109,10 @@ def find_matrix(root: Any, layer: str | None) -> Any:
         return root["layers"][layer]
     if layer in (None, "X") and "X" in root:
         return root["X"]
+    wanted = "matrix X" if layer is None else f"layer {layer!r}"
     listed = ", ".join(map(repr, layers)) or "none"
-    raise FileError(
-        f"the file holds no {'matrix X' if layer is None else f'layer {layer!r}'}. Its layers: "
-        f"{listed}. Name one of them by {said('matrix')}."
-    )
+    cure = f"Name one of them by {said('matrix')}"
+    raise FileError(f"the file holds no {wanted}. Its layers: {listed}. {cure}.")
 
 
 def is_dense(node: Any) -> bool:
@@ -50,7 +120,7 @@ def is_dense(node: Any) -> bool:
     return hasattr(node, "dtype")
 
 
-def sparse_form(node: Any) -> tuple[str, tuple[int, int]]:
+def _sparse_form(node: Any) -> tuple[str, tuple[int, int]]:
     """Return whether a sparse matrix is stored by rows (csr) or columns (csc), and its shape."""
     encoding = str(node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "")))
     form = encoding.removesuffix("_matrix")
@@ -60,74 +130,25 @@ def sparse_form(node: Any) -> tuple[str, tuple[int, int]]:
     return form, as_shape(node.attrs[named])
 
 
-def stays(options: TableOptions, node: Any) -> bool:
-    """Tell whether the values of a matrix stay in the file."""
-    if is_dense(node):
-        return stays_on_disk(options, node.shape, node.dtype)
-    data = node["data"]
-    return stays_on_disk(options, sparse_form(node)[1], data.dtype, int(data.shape[0]))
+def _shape(node: Any) -> tuple[int, ...]:
+    return tuple(node.shape) if is_dense(node) else _sparse_form(node)[1]
 
 
-def source_of(node: Any, name: str, fingerprint: tuple[Any, ...] | None) -> Source:
-    """Return the rows of a matrix as they are stored."""
+def _source(node: Any, name: str, fingerprint: tuple[Any, ...]) -> Source:
     if is_dense(node):
         return ArraySource(node, name, fingerprint)
-    form, shape = sparse_form(node)
+    form, shape = _sparse_form(node)
     check_fits(8 * math.prod(node["indptr"].shape), "the index of its rows")  # which is held
     return from_group(node, shape, form, name, fingerprint)
 
 
-def read_sparse(node: Any) -> Any:
-    """Return a sparse matrix, which fits into memory."""
-    form, shape = sparse_form(node)
+def _read_sparse(node: Any) -> Any:
+    form, shape = _sparse_form(node)
     data, indices, indptr = (np.asarray(node[name][...]) for name in ("data", "indices", "indptr"))
     return from_compressed(data, indices, indptr, shape, by_columns=form == "csc")
 
 
-def make_table(
-    path: Path, form: str, X: Any, options: TableOptions, *, anndata: Any, root: Any
-) -> FileTable:
-    """Make a table of a matrix and of what the file says of cells and genes.
-
-    Parameters
-    ----------
-    path, form
-        Of the file.
-    X : array, sparse matrix or Source
-        A source stays where it is.
-    options : TableOptions
-    anndata : module
-    root : group of h5py or zarr
-
-    Returns
-    -------
-    FileTable
-        Columns of obs, such as cell types, stand beside the values. Genes whose name stands more
-        than once have their id in parentheses, if var holds one and the user names no column.
-    """
-    obs, var = (_frame(anndata, root, name) for name in ("obs", "var"))
-    names = [str(name) for name in var.index]
-    notes: tuple[str, ...] = ()
-    key = next((key for key in IDS if key in var.columns), None)
-    if options.names_from is not None:
-        cells = {str(name): _series(var[name]).cast(pl.String) for name in var.columns}
-        names, notes = choose_names(cells, names, options.names_from)
-    elif key is not None:
-        names = told_apart(names, [str(id_) for id_ in var[key]])
-    return from_matrix(
-        path,
-        form,
-        MatrixOnDisk(X, options) if isinstance(X, Source) else X,  # type: ignore[arg-type]
-        options,
-        names=names,
-        row_names=[str(name) for name in obs.index],
-        rows={str(name): _series(obs[name]) for name in obs.columns},
-        notes=notes,
-        details={"matrix": options.matrix},
-    )
-
-
-def _frame(anndata: Any, root: Any, name: str) -> Any:
+def _frame(root: Any, name: str) -> Any:
     """Return what is said of cells or genes as a frame of pandas.
 
     Before version 0.7, AnnData wrote an array of records with codes of categories, whose names are
@@ -135,7 +156,7 @@ def _frame(anndata: Any, root: Any, name: str) -> Any:
     """
     node = root[name]
     if not is_dense(node):
-        return _io(anndata).read_elem(node)
+        return _io().read_elem(node)
     fields: tuple[str, ...] = node.dtype.names or ()
     if not fields:
         raise FileError(f"its part {name!r} holds no table. Was it written by AnnData?")
@@ -153,7 +174,7 @@ def _frame(anndata: Any, root: Any, name: str) -> Any:
 
 
 def _series(column: Any) -> pl.Series:
-    """Return a column of pandas; categories become text, as do all things but numbers."""
+    """Return a column of pandas; categories become text, as does everything but numbers."""
     is_number = column.dtype.kind in "biuf"
     if is_number and isinstance(column.dtype, np.dtype):
         return pl.Series(native(column.to_numpy()))
@@ -163,7 +184,8 @@ def _series(column: Any) -> pl.Series:
     return pl.Series([None if cell is None else str(cell) for cell in cells], dtype=pl.String)
 
 
-def _io(anndata: Any) -> Any:
+def _io() -> Any:
+    anndata = import_extra("anndata", "anndata")
     return getattr(anndata, "io", anndata.experimental)
 
 
@@ -172,27 +194,25 @@ def _io(anndata: Any) -> Any:
 
 def check_same(table: FileTable, root: Any) -> None:
     """Refuse a file whose matrix has changed since it was read."""
-    X = find_matrix(root, table.details["matrix"])
-    shape = tuple(X.shape) if is_dense(X) else sparse_form(X)[1]
+    shape = _shape(find_matrix(root, table.details["matrix"]))
     if shape != (table.n_rows, len(table.details["names"])):
         raise FileError("the file has changed since it was read: start again.")
 
 
-def write_whole(anndata: Any, target: Any, data: Any, **storage: Any) -> None:
+def write_whole(target: Any, data: Any, **storage: Any) -> None:
     """Write an AnnData object to an empty group, as its own method does to a file."""
     data.strings_to_categoricals()
     if data.raw is not None:
         data.strings_to_categoricals(data.raw.var)
-    _io(anndata).write_elem(target, "/", data, dataset_kwargs=storage)
+    _io().write_elem(target, "/", data, dataset_kwargs=storage)
 
 
 def write_reduced(
-    anndata: Any,
     root: Any,
     target: Any,
     kept: NDArray[np.integer],
     *,
-    copy: Callable[[str], None],
+    copy: Callable[[str], Any],
     create: Callable[..., Any],
     **storage: Any,
 ) -> None:
@@ -200,7 +220,6 @@ def write_reduced(
 
     Parameters
     ----------
-    anndata : module
     root, target : groups of h5py or zarr
         What is read, and an empty one.
     kept : int array
@@ -213,67 +232,57 @@ def write_reduced(
         How arrays are packed.
     """
     if any(is_dense(root[name]) for name in ("obs", "var")):
-        raise FileError(
-            "a version of AnnData before 0.7 wrote the file, and parts of such files are written "
-            f"from memory alone. Allow more of it with {said('max_memory')}, or write the file "
-            "anew with AnnData."
+        problem = (
+            "a version of AnnData before 0.7 wrote the file, which is written from memory alone"
         )
-    io = _io(anndata)
-    target.attrs.update(dict(root.attrs))
-    for name in root:
-        node = root[name]
-        if name == "X":
-            _write_matrix(io, node, target, name, kept, create, storage)
-        elif name == "layers":
-            _same_group(node, target, name)
-            for layer in node:
-                _write_matrix(io, node[layer], target[name], layer, kept, create, storage)
-        elif name == "var":
-            io.write_elem(target, name, io.read_elem(node).iloc[kept], dataset_kwargs=storage)
-        elif name in ("varm", "varp"):
-            _same_group(node, target, name)
-            for each in node:
-                part = _some_genes(io.read_elem(node[each]), kept, both=name == "varp")
-                io.write_elem(target[name], each, part, dataset_kwargs=storage)
-        else:
-            copy(name)
+        cure = f"Allow more of it with {said('max_memory')}, or write the file anew with AnnData"
+        raise FileError(f"{problem}. {cure}.")
 
-
-def _same_group(node: Any, target: Any, name: str) -> None:
-    target.create_group(name).attrs.update(dict(node.attrs))
-
-
-def _some_genes(values: Any, kept: NDArray[np.integer], *, both: bool) -> Any:
-    part = values.iloc[kept] if hasattr(values, "iloc") else values[kept]
-    return part[:, kept] if both else part
-
-
-def _write_matrix(
-    io: Any,
-    node: Any,
-    group: Any,
-    name: str,
-    kept: NDArray[np.integer],
-    create: Callable[..., Any],
-    storage: dict[str, Any],
-) -> None:
-    if is_dense(node):
+    def write_matrix(node: Any, group: Any, name: str) -> None:
+        if not is_dense(node):
+            _write_sparse(node, group, name, kept, storage)
+            return
         array = create(group, name, (node.shape[0], len(kept)), node.dtype, **storage)
         array.attrs.update(dict(node.attrs))
         for start, stop in _spans(node.shape[0], node.shape[1] * node.dtype.itemsize):
             array[start:stop] = np.asarray(node[start:stop])[:, kept]
-        return
+
+    target.attrs.update(dict(root.attrs))
+    for name in root:
+        node = root[name]
+        if name == "X":
+            write_matrix(node, target, name)
+        elif name == "var":
+            _io().write_elem(target, name, _frame(root, name).iloc[kept], dataset_kwargs=storage)
+        elif name in ("layers", "varm", "varp"):
+            group = target.create_group(name)
+            group.attrs.update(dict(node.attrs))
+            for each in node:
+                if name == "layers":
+                    write_matrix(node[each], group, each)
+                    continue
+                values = _io().read_elem(node[each])
+                part = values.iloc[kept] if hasattr(values, "iloc") else values[kept]
+                part = part[:, kept] if name == "varp" else part
+                _io().write_elem(group, each, part, dataset_kwargs=storage)
+        else:
+            copy(name)
+
+
+def _write_sparse(
+    node: Any, group: Any, name: str, kept: NDArray[np.integer], storage: Any
+) -> None:
     for number, block in enumerate(_sparse_blocks(node, kept)):
         if number:
-            io.sparse_dataset(group[name]).append(block)
+            _io().sparse_dataset(group[name]).append(block)
             continue
         block.indptr = block.indptr.astype(np.int64)  # the others may need it
-        io.write_elem(group, name, block, dataset_kwargs=storage)
+        _io().write_elem(group, name, block, dataset_kwargs=storage)
 
 
 def _sparse_blocks(node: Any, kept: NDArray[np.integer]) -> Iterator[Any]:
     """Yield the genes that are kept, by rows or, if they are stored so, gene by gene."""
-    form, shape = sparse_form(node)
+    form, shape = _sparse_form(node)
     data, indices = node["data"], node["indices"]
     if form == "csr":
         source = from_group(node, shape, form)

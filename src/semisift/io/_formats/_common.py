@@ -17,16 +17,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import OutOfCoreError, TableError
-from semisift.io._guards import USABLE_SHARE, FileError, naming, no_room
+from semisift.io._guards import USABLE_SHARE, FileError, naming
 from semisift.io._options import TableOptions, said
 from semisift.io._table import FileTable, drop_columns, settle_names
+from semisift.utils._files import no_room
 from semisift.utils._memory import available_memory, most_addresses
 from semisift.utils._text import quote
 
-# What libraries reserve without using it.
+# Addresses that libraries reserve without using them.
 ADDRESSES_OF_LIBRARIES = 4 << 30
 
-SECONDS_TO_READ = 60
+MIN_SECONDS_TO_READ = 60
 BYTES_A_SECOND = 1 << 20
 
 
@@ -47,34 +48,34 @@ def reading(path: Path, form: str, *, fixed: str = "", turn: bool = False) -> It
     with naming(path):
         try:
             if fixed and turn:
-                way_out = f"leave out {said('transpose', True)}"
-                raise FileError(f"{fixed}, so there is nothing to turn: {way_out}.")
+                cure = f"leave out {said('transpose', True)}"
+                raise FileError(f"{fixed}, so there is nothing to turn: {cure}.")
             yield
         except (TableError, OutOfCoreError):
             raise
         except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
             raise FileError(f"cannot be opened: {error.strerror or error}.") from error
         except MemoryError as error:
-            raise FileError(
-                "reading it needs more memory than there is, or the file is damaged and claims to "
-                "be larger than it is."
-            ) from error
-        except Exception as error:
-            if (full := no_room(error)) is not None:  # of the disk that is written to
-                raise full from error
+            problem = "reading it needs more memory than there is, or its claimed size is damaged"
+            raise FileError(f"{problem}.") from error
+        except BaseException as error:
+            is_panic = type(error).__name__ == "PanicException"  # of polars, and no Exception
+            if isinstance(error, Exception):
+                if (full := no_room(error)) is not None:  # of the disk that is written to
+                    raise full from error
+            elif not is_panic:
+                raise
             lines = str(error).strip().splitlines()
             reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(". ")
-            raise FileError(
-                f"not a readable {form} file: {reason}. It may be cut or damaged, or be of another "
-                "format than its name says: make or download it again."
-            ) from error
+            cure = "It may be cut or damaged, or of another format: make or download it again"
+            raise FileError(f"not a readable {form} file: {reason}. {cure}.") from error
 
 
-def try_in_child(program: str, data: bytes) -> None:
-    """Let a process of its own read a file, and refuse the file if the process comes to grief.
+def read_in_child(program: str, data: bytes) -> bytes:
+    """Return what a program prints that reads a file in a process of its own.
 
-    What a foreign reader does on a damaged file, dying, eating memory or never ending, it then does
-    there.
+    A foreign reader that dies, eats memory or never ends on a damaged file does so there, and the
+    file is refused.
 
     Parameters
     ----------
@@ -85,21 +86,19 @@ def try_in_child(program: str, data: bytes) -> None:
     """
     free = available_memory()
     if free is not None and os.name != "nt":
-        most = int(USABLE_SHARE * free) + ADDRESSES_OF_LIBRARIES
         # a limit that is there already can be lowered alone
-        most = min(most, most_addresses() or most)
-        limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))\n"
-        program = limit + program
-    places = [str(Path(__file__).parents[2]), *filter(None, sys.path)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
+        limit = int(USABLE_SHARE * free) + ADDRESSES_OF_LIBRARIES
+        limit = min(limit, most_addresses() or limit)
+        setting = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))"
+        program = f"{setting}\n{program}"
+    folders = [str(Path(__file__).parents[3]), *filter(None, sys.path)]
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-W", "ignore", "-c", program],
             input=data,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=SECONDS_TO_READ + len(data) / BYTES_A_SECOND,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},
+            capture_output=True,
+            timeout=MIN_SECONDS_TO_READ + len(data) / BYTES_A_SECOND,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
@@ -109,11 +108,12 @@ def try_in_child(program: str, data: bytes) -> None:
         lines = [line for line in lines if not line.startswith("note:")]
         reason = re.sub(r"^[\w.]*(Error|Exception): ", "", lines[-1]) if lines else ""
         raise ValueError(reason or f"its reader ends with {done.returncode}")
+    return done.stdout
 
 
 @contextmanager
 def create(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file for writing; what is to end in .gz is packed on the way."""
+    """Open a new file for writing; it is packed if its name ends in .gz."""
     with path.open("xb") as file:
         if path.suffix.lower() != ".gz":
             yield file
@@ -130,45 +130,37 @@ def shown(data: bytes, length: int = 60) -> str:
 
 
 def columns_kept(table: FileTable) -> NDArray[np.intp]:
-    """Return where the columns of a matrix, of which some may be gone, stood when it was read."""
+    """Return the positions in the file of the columns that a table still has."""
     position = {name: j for j, name in enumerate(table.details["names"])}
     return np.array([position[name] for name in table.names], dtype=np.intp)
 
 
-def told_apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
+def with_ids(names: Sequence[str], ids: Sequence[str]) -> list[str]:
     """Return the names, with the id in parentheses where a name stands more than once."""
-    often, pairs = Counter(names), zip(names, ids, strict=True)
-    return [name if often[name] == 1 else f"{name} ({id_})" for name, id_ in pairs]
+    counts, pairs = Counter(names), zip(names, ids, strict=True)
+    return [name if counts[name] == 1 else f"{name} ({id_})" for name, id_ in pairs]
 
 
 def choose_names(
     columns: Mapping[str, Iterable[str | None]], usual: Sequence[str], wanted: str
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the names of features from the column that the user wants, and a note.
+    """Return the names of features from the column that the user wants, and a note on empty cells.
 
     Parameters
     ----------
     columns : mapping of name to cells
         The columns that could hold them; None for an empty cell.
     usual : sequence of str
-        What features are called whose cell is empty.
+        Names of the features whose cell is empty.
     wanted : str
-
-    Returns
-    -------
-    names : list of str
-    notes : tuple of str
-        Tells of empty cells.
     """
     if wanted not in columns:
-        there_are = f"There are {', '.join(map(quote, columns))}" if columns else "There is none"
-        raise FileError(
-            f"{said('names_from', wanted)}: no column of features is called so. {there_are}."
-        )
+        known = f"There are {', '.join(map(quote, columns))}" if columns else "There is none"
+        problem = f"{said('names_from', wanted)}: no column of features is called so"
+        raise FileError(f"{problem}. {known}.")
     given = [(cell or "").strip() for cell in columns[wanted]]
-    n_empty = given.count("")
     names = [name or other for name, other in zip(given, usual, strict=True)]
-    if not n_empty:
+    if not (n_empty := given.count("")):
         return names, ()
     have = "feature has" if n_empty == 1 else "features have"
     return names, (f"{n_empty:,} {have} no name in {quote(wanted)}, called as usual.",)
@@ -178,7 +170,7 @@ def choose_names(
 
 
 def turn(table: FileTable, options: TableOptions) -> FileTable:
-    """Make a column of each row; the first column holds the names of the features.
+    """Return a table with a row for each sample and a column for each feature.
 
     Parameters
     ----------
@@ -190,21 +182,21 @@ def turn(table: FileTable, options: TableOptions) -> FileTable:
     Returns
     -------
     FileTable
-        A row for each sample and a column for each feature: numbers where every column of samples
-        holds numbers, else text.
+        Numbers where every column of samples holds numbers, else text.
     """
     frame = drop_columns(table, options.drop).values
     if frame.width < 2:
-        raise FileError(
-            "with features in rows, the first column holds their names and the others the samples; "
-            f"the file has {frame.width} column. Is {said('transpose', True)} right for it?"
+        rule = (
+            "with features in rows, the first column holds their names and the others the samples"
         )
+        cure = f"Is {said('transpose', True)} right for it?"
+        raise FileError(f"{rule}; the file has {frame.width} column. {cure}")
     features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
     features, notes = settle_names(features, "feature (row)", options)
     samples = frame.drop(frame.columns[0])
     return replace(
         table,
-        values=_turn(samples, features),
+        values=_transpose(samples, features),
         names=features,
         row_names=samples.columns,
         transposed=True,
@@ -214,12 +206,10 @@ def turn(table: FileTable, options: TableOptions) -> FileTable:
     )
 
 
-def _turn(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+def _transpose(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     if any(dtype.is_nested() for dtype in frame.dtypes):
-        raise FileError(
-            "a column of samples holds lists, and only numbers and words can be ranked. Leave it "
-            f"out with {said('drop')}."
-        )
+        problem = "a column of samples holds lists, and only numbers and words can be ranked"
+        raise FileError(f"{problem}. Leave it out with {said('drop')}.")
     if not all(dtype.is_numeric() for dtype in frame.dtypes):
         frame = frame.cast(pl.String)
     return frame.transpose(column_names=names)
@@ -230,4 +220,4 @@ def turned_back(table: FileTable) -> pl.DataFrame:
     if not table.transposed:
         return table.values
     features = pl.Series(table.details["first_name"], table.names)
-    return _turn(table.values, table.row_names or []).insert_column(0, features)
+    return _transpose(table.values, table.row_names or []).insert_column(0, features)

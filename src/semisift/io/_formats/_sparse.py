@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
-from semisift.io._guards import FileError, check_shape
+from semisift.io._guards import check_shape, damaged
 
 Part = NDArray[Any]
 
@@ -15,10 +15,8 @@ def as_shape(shape: Any) -> tuple[int, int]:
     """Return the shape of a matrix, which must be two numbers."""
     sizes = np.asarray(shape).ravel()
     if len(sizes) != 2 or sizes.dtype.kind not in "iu" or sizes.min() < 0:
-        raise _faulty(
-            "the shape of a sparse matrix must be two whole numbers, rows and columns: got "
-            f"{sizes.tolist()[:5]}"
-        )
+        got = sizes.tolist()[:5]
+        raise damaged(f"the shape of a sparse matrix must be two whole numbers: got {got}")
     rows, columns = (int(size) for size in sizes)
     check_shape((rows, columns))
     return rows, columns
@@ -27,7 +25,7 @@ def as_shape(shape: Any) -> tuple[int, int]:
 def from_compressed(
     data: Part, indices: Part, indptr: Part, shape: Any, *, by_columns: bool = False
 ) -> csr_array:
-    """Build a matrix from the three arrays of the compressed row (or column) form.
+    """Return a matrix from the three arrays of the compressed row (or column) form.
 
     Parameters
     ----------
@@ -41,29 +39,25 @@ def from_compressed(
     Returns
     -------
     csr_array
-        With sorted indices; values that stand twice are added.
+        With sorted indices; duplicate entries are added.
     """
     shape = as_shape(shape)
     lines, width = shape[::-1] if by_columns else shape
     line, place = ("column", "row") if by_columns else ("row", "column")
     _check_parts(data, indices, indptr)
     if len(indptr) != lines + 1:
-        raise _faulty(
-            f"'indptr' says where each {line} starts, so it needs {lines + 1} numbers for {lines} "
-            f"{line}s: got {len(indptr)}"
+        got = f"for {lines} {line}s: got {len(indptr)}"
+        raise damaged(
+            f"'indptr' says where each {line} starts, so it needs {lines + 1} numbers {got}"
         )
     indptr = indptr.astype(np.int64)
-    steps = np.diff(indptr)
-    if indptr[0] != 0 or indptr[-1] != len(data) or np.any(steps < 0):
-        got = f"{indptr[0]} to {indptr[-1]}"
-        if np.any(steps < 0):
-            where = int(np.flatnonzero(steps < 0)[0])
-            got = f"{indptr[where]} and then {indptr[where + 1]} at {line} {where + 1}"
-        raise _faulty(
-            f"'indptr' must rise from 0 to the number of stored values, {len(data)}: got {got}"
-        )
+    falls = np.flatnonzero(np.diff(indptr) < 0)
+    if len(falls) or indptr[0] != 0 or indptr[-1] != len(data):
+        first, last = indptr[falls[0] :][:2] if len(falls) else indptr[[0, -1]]
+        rule = f"rise from 0 to the number of stored values, {len(data)}"
+        raise damaged(f"'indptr' must {rule}: got {first} to {last}")
     _check_range(indices, width, place)
-    data = np.require(native(data), requirements="W")  # views of a frame or of bytes are fixed
+    data = np.require(native(data), requirements="W")  # views of a frame or of bytes are read-only
     kind, places = csc_array if by_columns else csr_array, _as_indices(shape, indices, indptr)
     matrix = kind((data, *places), shape=shape).tocsr()
     matrix.sum_duplicates()
@@ -71,31 +65,28 @@ def from_compressed(
 
 
 def from_coordinates(data: Part, row: Part, column: Part, shape: Any) -> csr_array:
-    """Build a matrix from values with a row and a column each, which are counted from 0."""
+    """Return a matrix from values with a row and a column each, which are counted from 0."""
     shape = as_shape(shape)
     _check_parts(data, row, column)
     if len(row) != len(column):
-        raise _faulty(f"{len(row)} rows for {len(column)} columns")
+        raise damaged(f"{len(row)} rows for {len(column)} columns")
     _check_range(row, shape[0], "row")
     _check_range(column, shape[1], "column")
     return coo_array((native(data), _as_indices(shape, row, column)), shape=shape).tocsr()
 
 
 def from_blocks(data: Part, indices: Part, indptr: Part, shape: Any) -> csr_array:
-    """Build a matrix from the arrays of the block form (BSR), whose data are small matrices."""
+    """Return a matrix from the arrays of the block form (BSR), whose data are small matrices."""
     rows, columns = as_shape(shape)
     if data.ndim != 3 or not data.shape[1] or not data.shape[2]:
-        raise _faulty(f"'data' of a block matrix must be small matrices: got shape {data.shape}")
-    high, wide = data.shape[1:]
-    if rows % high or columns % wide:
-        raise _faulty(
-            f"blocks of shape {(high, wide)} do not fill a matrix of shape {(rows, columns)}"
-        )
-    whole = (rows // high, columns // wide)
+        raise damaged(f"'data' of a block matrix must be small matrices: got shape {data.shape}")
+    height, width = data.shape[1:]
+    if rows % height or columns % width:
+        raise damaged(f"blocks of shape {(height, width)} do not fill a {rows} x {columns} matrix")
     numbers = np.arange(1, len(data) + 1)  # stand for the blocks while their places are checked
-    places = from_compressed(numbers, indices, indptr, whole)
+    places = from_compressed(numbers, indices, indptr, (rows // height, columns // width))
     if places.nnz != len(data):
-        raise _faulty("a block stands twice in the same place")
+        raise damaged("a block stands twice in the same place")
     blocks = native(data)[places.data - 1]
     return bsr_array((blocks, places.indices, places.indptr), shape=(rows, columns)).tocsr()
 
@@ -108,32 +99,21 @@ def _as_indices(shape: tuple[int, int], *parts: Part) -> tuple[Part, ...]:
 
 def _check_parts(data: Part, indices: Part, indptr: Part) -> None:
     for name, part in (("data", data), ("indices", indices), ("indptr", indptr)):
-        if part.ndim != 1 or part.dtype.kind not in ("biuf" if name == "data" else "iu"):
-            raise _faulty(
-                f"'{name}' of a sparse matrix must be a list of "
-                f"{'numbers' if name == 'data' else 'whole numbers'}: got shape {part.shape}, type "
-                f"{part.dtype}"
-            )
+        kinds, what = ("biuf", "numbers") if name == "data" else ("iu", "whole numbers")
+        if part.ndim != 1 or part.dtype.kind not in kinds:
+            got = f"shape {part.shape}, type {part.dtype}"
+            raise damaged(f"'{name}' of a sparse matrix must be a list of {what}: got {got}")
     if len(data) != len(indices):
-        raise _faulty(
-            f"{len(data)} stored values ('data') but {len(indices)} places ('indices') for them"
-        )
+        places = f"{len(indices)} places ('indices')"
+        raise damaged(f"{len(data)} stored values ('data') but {places} for them")
 
 
 def _check_range(indices: Part, width: int, place: str) -> None:
     outside = np.flatnonzero((indices < 0) | (indices >= width))
     if len(outside):
-        where = int(outside[0])
-        raise _faulty(
-            f"stored value {where + 1} claims {place} {indices[where]}, counted from 0, of a "
-            f"matrix with {width} {place}s"
-        )
-
-
-def _faulty(what: str) -> FileError:
-    return FileError(
-        f"{what}. The file is damaged or was written by a faulty program: make it again."
-    )
+        number, index = int(outside[0]) + 1, indices[outside[0]]
+        of = f"counted from 0, of a matrix with {width} {place}s"
+        raise damaged(f"stored value {number} claims {place} {index}, {of}")
 
 
 def native(array: NDArray[Any]) -> NDArray[Any]:

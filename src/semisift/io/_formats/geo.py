@@ -5,10 +5,11 @@ Lines ``!Sample_title``, ``!Sample_geo_accession`` and so on become columns besi
 are about, ``tissue: liver``: each key becomes a column.
 """
 
+from collections import defaultdict
 from pathlib import Path
 
 from semisift.io._formats._common import reading
-from semisift.io._formats._expression import as_table, read_lines, split_line, write
+from semisift.io._formats.gct import as_table, read_lines, split_line, write
 from semisift.io._formats.text import decode
 from semisift.io._guards import FileError, damaged, read_bytes
 from semisift.io._options import TableOptions
@@ -27,28 +28,14 @@ AND = "; "
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
-    """Read a series matrix.
-
-    Parameters
-    ----------
-    path : Path
-        Unpacked on the way where it ends in ``.gz``.
-    options : TableOptions
-
-    Returns
-    -------
-    FileTable
-        Samples in rows, though the file has them in columns: the form says so.
-    """
+    """Read a series matrix, with samples in rows."""
     fixed = "a series matrix of GEO always has features in rows and samples in columns"
     with reading(path, "GEO series matrix", fixed=fixed, turn=options.transpose):
         text = decode(read_bytes(path), options.encoding)
         head, begin, rest = text.partition(f"\n{BEGIN}\n")
         if not begin:
-            raise FileError(
-                f"there is no line {BEGIN}, after which the values stand. Is this a series matrix "
-                "of GEO, whole?"
-            )
+            what = "after which the values stand. Is this a series matrix of GEO, whole?"
+            raise FileError(f"there is no line {BEGIN}, {what}")
         body, end, _ = rest.partition(f"\n{END}")
         if not end:
             raise damaged(f"there is no line {END} after the values")
@@ -57,10 +44,9 @@ def read(path: Path, options: TableOptions) -> FileTable:
         if not samples:
             raise FileError(f"the line after {BEGIN} names no sample.")
         if not body.strip():
-            raise FileError(
-                "the file describes samples and holds no values, as those of sequencing do. They "
-                "stand in a supplementary file of the series: give that one."
-            )
+            problem = "the file describes samples and holds no values, as those of sequencing do"
+            cure = "They stand in a supplementary file of the series: give that one"
+            raise FileError(f"{problem}. {cure}.")
         n_lines = head.count("\n") + 3  # and the lines of the mark and of the names
         frame = read_lines(body, len(samples) + 1, n_lines + 1)
         features = frame.to_series(0).fill_null("").str.strip_chars().to_list()
@@ -77,30 +63,28 @@ def read(path: Path, options: TableOptions) -> FileTable:
 
 def _about_samples(head: str, samples: list[str]) -> dict[str, list[str | None]]:
     """Return what the lines before the values say of each sample, by the names of columns."""
-    said: dict[str, list[list[str]]] = {}
-    pairs: dict[str, list[list[str]]] = {}
+    said: dict[str, list[list[str]]] = defaultdict(lambda: [[] for _ in samples])
+    pairs: dict[str, list[list[str]]] = defaultdict(lambda: [[] for _ in samples])
     for number, line in enumerate(head.split("\n"), start=1):
         if not line.startswith(SAMPLE):
             continue
         name, *cells = split_line(line.removeprefix(SAMPLE))
         if len(cells) != len(samples):
-            raise damaged(
-                f"line {number} gives {name} of {plural(len(cells), 'sample')}, and there are "
-                f"{len(samples)}"
-            )
+            given = plural(len(cells), "sample")
+            raise damaged(f"line {number} gives {name} of {given}, and there are {len(samples)}")
         for i, cell in enumerate(cells):
-            column, among, value = name, said, cell
+            column, values, value = name, said, cell
             if name.startswith(CHARACTERISTICS) and ":" in cell:
                 key, _, value = cell.partition(":")
                 channel = name.removeprefix(CHARACTERISTICS)
                 column = key.strip() if channel == FIRST_CHANNEL else f"{key.strip()} ({channel})"
-                among = pairs
-            every = among.setdefault(column, [[] for _ in samples])
+                values = pairs
+            known = values[column][i]
             if value.strip() not in MISSING:
-                every[i].append(value.strip())
+                known.append(value.strip())
     accessions = [AND.join(each) for each in said.get("geo_accession", [])]
     if accessions and accessions != samples:
         raise damaged("its line !Sample_geo_accession names other samples than the table")
-    for column, every in pairs.items():
-        said[f"{column} (characteristics)" if column in said else column] = every
-    return {column: [AND.join(cells) or None for cells in every] for column, every in said.items()}
+    for column, found in pairs.items():
+        said[f"{column} (characteristics)" if column in said else column] = found
+    return {column: [AND.join(each) or None for each in found] for column, found in said.items()}

@@ -1,4 +1,7 @@
-"""Matrix Market: a matrix as text, by coordinates (sparse) or as an array (dense)."""
+"""Matrix Market: a matrix as text, by coordinates (sparse) or as an array (dense).
+
+Parsed here: scipy's parser ends the process on some damaged files.
+"""
 
 import re
 from pathlib import Path
@@ -29,44 +32,20 @@ NUMBER = rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|nan|NaN|inf|Inf)"
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
-    """Read a Matrix Market file.
-
-    Parameters
-    ----------
-    path : Path
-        Unpacked on the way where it ends in ``.gz``.
-    options : TableOptions
-
-    Returns
-    -------
-    FileTable
-        With a sparse matrix, or with an array if the file holds one.
-    """
+    """Read a Matrix Market file: a sparse matrix, or an array if the file holds one."""
     with reading(path, "Matrix Market"):
         matrix, pattern = read_matrix(path)
         return from_matrix(path, "mtx", matrix, options, details={"pattern": pattern})
 
 
 def write(table: FileTable, path: Path) -> None:
-    """Write a Matrix Market file.
-
-    Parameters
-    ----------
-    table : FileTable
-        As `read` returned it, perhaps with fewer columns. The form has no names: columns are
-        numbered anew.
-    path : Path
-        Packed if it ends in ``.gz``.
-    """
+    """Write a Matrix Market file. The form has no names: columns are numbered anew."""
     values = table.values.T if table.transposed else table.values
     write_matrix(path, values, pattern=table.details["pattern"])
 
 
 def read_matrix(path: Path) -> tuple[Any, bool]:
-    """Return the matrix as the file has it, and whether it marks places without giving values.
-
-    Parsed here: scipy's parser ends the process on some damaged files.
-    """
+    """Return the matrix as the file has it, and whether it marks places without giving values."""
     with reading(path, "Matrix Market"):
         text = read_bytes(path)
         claims = _read_claims(text)
@@ -111,17 +90,14 @@ class _Claims(NamedTuple):
 
 
 def _read_claims(text: bytes) -> _Claims:
-    """Read the first lines, and refuse sizes that the rest of the file cannot hold."""
+    """Return what the first lines say, and refuse sizes that the rest of the file cannot hold."""
     found = HEADER.match(text)
     words = found.groups()[:3] if found else [b""] * 3
     form, field, symmetry = (word.decode().lower() for word in words)
     if found is None or field not in FIELDS or symmetry not in SYMMETRIES:
-        first = text[:60].partition(b"\n")[0]
-        raise FileError(
-            "the first line must read '%%MatrixMarket matrix coordinate real general', or 'array' "
-            "instead of 'coordinate', 'integer' or 'pattern' instead of 'real', 'symmetric' "
-            f"instead of 'general': got {shown(first)}."
-        )
+        first = shown(text[:60].partition(b"\n")[0])
+        rule = "'%%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric'"
+        raise FileError(f"the first line must read {rule}: got {first}.")
     is_array = form == "array"
     sizes = found[4].split()
     if len(sizes) != (2 if is_array else 3) or not all(map(SIZE.fullmatch, sizes)):
@@ -139,28 +115,23 @@ def _read_claims(text: bytes) -> _Claims:
     check_shape((rows, columns))
     # each value stands in a line of its own: "5", "1 1" or "1 1 5"
     least = n_values * (2 if is_array else 4 if field == "pattern" else 6) - 1
-    if least > len(text) - found.end(4):
-        raise damaged(
-            f"its header claims {n_values} values, which take at least {least} bytes; the file has "
-            f"{len(text) - found.end(4)} after the header"
-        )
+    if least > (left := len(text) - found.end(4)):
+        claimed = f"its header claims {n_values} values, which take at least {least} bytes"
+        raise damaged(f"{claimed}; the file has {left} after the header")
     schema: dict[str, Any] = {} if is_array else {"row": pl.Int64, "column": pl.Int64}
     if field != "pattern":
         schema["value"] = pl.Int64 if "integer" in field else pl.Float64
     return _Claims(schema, symmetry, (rows, columns), n_values, found.end(4))
 
 
-def _tidy(body: bytes) -> bytes:
-    """Leave one space between numbers, one line end between lines, and no remark."""
+def _parse(text: bytes, claims: _Claims) -> pl.DataFrame:
+    schema, body = claims.schema, text[claims.end :]
+    # one space between numbers, one line end between lines, and no remark
     if b"%" in body:
         body = re.sub(rb"(?m)^[ \t]*%.*$", b"", body)
     if any(odd in body for odd in (b"\t", b"\r", b"  ", b" \n", b"\n ")):
         body = re.sub(rb"(?m)^ | $", b"", re.sub(rb"[ \t\r]+", b" ", body))
-    return (re.sub(rb"\n+", b"\n", body) if b"\n\n" in body else body).strip()
-
-
-def _parse(text: bytes, claims: _Claims) -> pl.DataFrame:
-    schema, body = claims.schema, _tidy(text[claims.end :])
+    body = (re.sub(rb"\n+", b"\n", body) if b"\n\n" in body else body).strip()
     frame = pl.DataFrame(schema=schema)
     if body:
         try:
@@ -174,12 +145,10 @@ def _parse(text: bytes, claims: _Claims) -> pl.DataFrame:
         claimed = f"its header claims {claims.n_values} values"
         raise damaged(f"{claimed}, and the file holds {frame.height}")
     for name, size in zip(("row", "column"), claims.shape, strict=True):
-        if name in schema and not frame[name].is_between(1, size).all():
-            wrong = frame[name].is_between(1, size).not_().arg_max() or 0
-            raise FileError(
-                f"line {_value_lines(claims, text)[wrong][0]} names {name} {frame[name][wrong]}; "
-                f"they are counted from 1 to {size}."
-            )
+        if name in schema and not (inside := frame[name].is_between(1, size)).all():
+            wrong = inside.not_().arg_max() or 0
+            line, got = _value_lines(claims, text)[wrong][0], f"{name} {frame[name][wrong]}"
+            raise FileError(f"line {line} names {got}; they are counted from 1 to {size}.")
     return frame
 
 
@@ -188,10 +157,8 @@ def _wrong_line(claims: _Claims, text: bytes) -> FileError:
     good = re.compile(rb"\s*" + rb"\s+".join(cells) + rb"\s*")
     lines = _value_lines(claims, text)
     number, line = next((each for each in lines if not good.fullmatch(each[1])), lines[0])
-    rule = ", ".join(
-        f"a {name}" + (" (a whole number)" if dtype == pl.Int64 else " (a number)")
-        for name, dtype in claims.schema.items()
-    )
+    kinds = {pl.Int64: "a whole number", pl.Float64: "a number"}
+    rule = ", ".join(f"a {name} ({kinds[dtype]})" for name, dtype in claims.schema.items())
     return FileError(f"line {number} must hold {rule}, separated by spaces: got {shown(line)}.")
 
 

@@ -28,22 +28,14 @@ from semisift.io._table import FileTable, as_series, from_matrix, texts
 PARTS = ("X", "data", "indices", "indptr", "shape", "format", "row", "col", "_is_array")
 # Keys whose arrays are never of the columns, whatever their length.
 OF_ROWS_OR_CLASSES = ("y", "row_names", "class_names")
+SUFFIX = ".npy"
 Arrays = Mapping[str, NDArray[Any]]
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
     """Read a NumPy archive.
 
-    Parameters
-    ----------
-    path : Path
-    options : TableOptions
-        `matrix` names another key than ``X``; `append_unlabelled` appends the rows of the ``u_``
-        arrays.
-
-    Returns
-    -------
-    FileTable
+    `matrix` names another key than ``X``; `append_unlabelled` appends rows of the ``u_`` arrays.
     """
     with reading(path, "NumPy (.npz)"):
         arrays = read_arrays(path)
@@ -52,8 +44,8 @@ def read(path: Path, options: TableOptions) -> FileTable:
         n_extra = 0
         if options.append_unlabelled:
             extra = _matrix(arrays, prefix="u_")
-            X = _append(X, extra, options.transpose)
             n_extra = extra.shape[1 if options.transpose else 0]
+            X = _append(X, extra, options.transpose)
         rows = _rows(arrays, n_samples, n_extra)
         keys = ("feature_names", "row_names")
         names, row_names = (texts(arrays[key]) if key in arrays else None for key in keys)
@@ -76,23 +68,21 @@ def read(path: Path, options: TableOptions) -> FileTable:
 def write(table: FileTable, path: Path) -> None:
     """Write a NumPy archive with the keys of the one that was read.
 
-    Parameters
-    ----------
-    table : FileTable
-        As `read` returned it, perhaps with fewer columns. What the file says of the columns (any
-        array with one value for each of them) is kept for these.
-    path : Path
+    What the file says of the columns (any array with one value for each of them) is kept for those
+    that are left.
     """
     arrays: Arrays = table.details["arrays"]
     n_samples, n_features = table.details["n_samples"], len(table.details["names"])
     kept = columns_kept(table)
     new: dict[str, NDArray[Any]] = {}
+    of_rows = (*OF_ROWS_OR_CLASSES, *table.rows.columns)
     for name, array in arrays.items():
         if name.removeprefix("u_") in PARTS or name == table.details["matrix"]:
             continue
+        is_of_columns = name not in of_rows and not name.startswith("u_")
         if name == "categorical" and len(array) != n_features:
             new[name] = np.flatnonzero(np.isin(kept, array))
-        elif array.shape == (n_features,) and _is_of_columns(name, table):
+        elif array.shape == (n_features,) and is_of_columns:
             new[name] = array[kept]
         else:
             new[name] = array
@@ -115,45 +105,35 @@ def _matrix(arrays: Arrays, key: str | None = None, prefix: str = "") -> Any:
     """Return the matrix of this key, or of the usual keys with this prefix."""
     dense = key or prefix + "X"
     if dense in arrays:
-        if arrays[dense].ndim != 2:
-            raise FileError(
-                f"the array {dense!r} must be a matrix with samples and features: got shape "
-                f"{arrays[dense].shape}."
-            )
-        return native(arrays[dense])
+        if arrays[dense].ndim == 2:
+            return native(arrays[dense])
+        got = f"got shape {arrays[dense].shape}"
+        raise FileError(f"the array {dense!r} must be a matrix of samples and features: {got}.")
     part = {name: arrays[prefix + name] for name in PARTS if prefix + name in arrays}
     form = str(texts(part["format"])[0]) if "format" in part else "csr"
     needed = ("data", "row", "col") if form == "coo" else ("data", "indices", "indptr")
     if key or any(name not in part for name in (*needed, "shape")):
+        sparse = "" if key else f" and no sparse matrix ({prefix}data, {prefix}indices, ...)"
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise FileError(
-            f"there is no array {dense!r}"
-            + ("" if key else f" and no sparse matrix ({prefix}data, {prefix}indices, ...)")
-            + f". The file holds {found}."
-            + (f" Name the one with the values by {said('matrix')}." if not prefix else "")
-        )
-    values, shape = part["data"], part["shape"]
+        cure = f" Name the one with the values by {said('matrix')}." if not prefix else ""
+        raise FileError(f"there is no array {dense!r}{sparse}. The file holds {found}.{cure}")
+    parts = [part[name] for name in (*needed, "shape")]
     if form == "coo":
-        return from_coordinates(values, part["row"], part["col"], shape)
+        return from_coordinates(*parts)
     if form == "bsr":
-        return from_blocks(values, part["indices"], part["indptr"], shape)
+        return from_blocks(*parts)
     if form not in ("csr", "csc"):
-        raise FileError(
-            f"a sparse matrix in the form {form!r} is not read. Save it as CSR: "
-            "scipy.sparse.save_npz(file, matrix.tocsr())."
-        )
-    indices, indptr = part["indices"], part["indptr"]
-    return from_compressed(values, indices, indptr, shape, by_columns=form == "csc")
+        cure = "Save it as CSR: scipy.sparse.save_npz(file, matrix.tocsr())"
+        raise FileError(f"a sparse matrix in the form {form!r} is not read. {cure}.")
+    return from_compressed(*parts, by_columns=form == "csc")
 
 
 def _append(X: Any, extra: Any, transpose: bool) -> Any:
     """Return the matrix with the unlabelled samples after the others."""
     across = 0 if transpose else 1
     if X.shape[across] != extra.shape[across]:
-        raise FileError(
-            "the rows without a label must have the columns of the others: got the shapes "
-            f"{extra.shape} (u_) and {X.shape}."
-        )
+        rule = "the rows without a label must have the columns of the others"
+        raise FileError(f"{rule}: got the shapes {extra.shape} (u_) and {X.shape}.")
     if issparse(X) != issparse(extra):
         X, extra = csr_array(X), csr_array(extra)
     if issparse(X):
@@ -174,12 +154,6 @@ def _rows(arrays: Arrays, n_samples: int, n_extra: int) -> dict[str, pl.Series]:
     return {name: series.extend_constant(None, n_extra) for name, series in rows.items()}
 
 
-def _is_of_columns(name: str, table: FileTable) -> bool:
-    """Whether an array as long as there are columns says something of them."""
-    of_rows = (*OF_ROWS_OR_CLASSES, *table.rows.columns)
-    return name not in of_rows and not name.startswith("u_")
-
-
 def _labels(y: NDArray[Any], class_names: NDArray[Any] | None) -> pl.Series:
     is_code = y.dtype.kind in "iu" and y.size and y.min() >= -1
     if class_names is None or not is_code or y.max() >= class_names.size:
@@ -197,10 +171,8 @@ def _categorical(arrays: Arrays, n_features: int) -> NDArray[np.bool_] | None:
     if marks.dtype.kind == "b" or (len(marks) == n_features > 2 and np.isin(marks, (0, 1)).all()):
         return marks.astype(bool)
     if marks.dtype.kind not in "iu" or np.any((marks < 0) | (marks >= n_features)):
-        raise FileError(
-            "'categorical' must be a mask (true or false for each feature) or positions of "
-            f"features from 0 to {n_features - 1}: got {marks.tolist()[:5]}."
-        )
+        rule = f"a mask of features or positions of features from 0 to {n_features - 1}"
+        raise FileError(f"'categorical' must be {rule}: got {marks.tolist()[:5]}.")
     mask = np.zeros(n_features, dtype=bool)
     mask[marks] = True
     return mask
@@ -225,20 +197,8 @@ def _stored(values: Any, arrays: Arrays, key: str, transposed: bool, prefix: str
 # --- the archive ----------------------------------------------------------------------------------
 
 
-SUFFIX = ".npy"
-
-
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an archive; nothing in it is ever executed (no pickle).
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    dict of array
-    """
+    """Return the arrays of an archive; nothing in it is ever executed (no pickle)."""
     arrays = {}
     with zipfile.ZipFile(path) as archive:
         entries = [entry for entry in archive.infolist() if entry.filename.endswith(SUFFIX)]
@@ -246,10 +206,8 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         for entry in entries:
             name = entry.filename.removesuffix(SUFFIX)
             if name in arrays:
-                raise FileError(
-                    f"the array {name!r} stands twice in it, and nothing tells which one is meant. "
-                    "Write the file again, with one."
-                )
+                problem = f"the array {name!r} stands twice in it"
+                raise FileError(f"{problem}. Write the file again, with the one that is meant.")
             with archive.open(entry) as file:
                 _check_header(file, entry.file_size, name)
                 file.seek(0)
@@ -266,21 +224,17 @@ def _check_header(file: IO[bytes], size: int, name: str) -> None:
         raise FileError(f"the array {name!r} is a table of records, not an array.")
     shape, _, dtype = read_header(file)
     if dtype.hasobject:
-        raise FileError(
-            f"the array {name!r} holds Python objects (pickle), which could run any program and "
-            "are never loaded. Save it as numbers or as text: array.astype(float), "
-            "array.astype(str)."
-        )
+        problem = "holds Python objects (pickle), which could run any program and are never loaded"
+        cure = "Save it as numbers or as text: array.astype(float), array.astype(str)"
+        raise FileError(f"the array {name!r} {problem}. {cure}.")
     claimed, size = math.prod(shape) * dtype.itemsize, size - file.tell()
     if claimed != size:
-        check_fits(claimed, f"the array {name!r} of shape {shape}")
-        raise damaged(
-            f"the array {name!r} of shape {shape} and type {dtype} takes {claimed} bytes, but the "
-            f"file has {size} for it"
-        )
+        what = f"the array {name!r} of shape {shape}"
+        check_fits(claimed, what)
+        raise damaged(f"{what} and type {dtype} takes {claimed} bytes, but the file has {size}")
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays as `numpy.savez_compressed` does, whatever their names are."""
     with zipfile.ZipFile(path, "x", compression=zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         for name, array in arrays.items():

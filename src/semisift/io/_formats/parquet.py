@@ -1,13 +1,11 @@
 """Parquet: a frame whose columns keep their types.
 
 A damaged head of a page makes polars ask for an absurd amount of memory, which ends the process. So
-a process of its own reads the file first; a quarter of a second, and on wide tables less than it
-takes to check all heads here. Of a file that stays where it is, this process reads the schema and
-one column.
+a process of its own reads the file and hands over the frame as an Arrow stream; the start of that
+takes less than checking all heads here. Of a file that stays where it is, the schema is read here.
 """
 
 import io
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from semisift.io._formats._common import reading, try_in_child, turn, turned_back
+from semisift.io._formats._common import read_in_child, reading, turn, turned_back
 from semisift.io._guards import BYTES_A_NAME, check_fits, read_bytes
 from semisift.io._numeric import SMALL
 from semisift.io._on_disk import OnDisk, stays_on_disk
@@ -24,13 +22,8 @@ from semisift.io._options import Reading, TableOptions
 from semisift.io._table import FileTable
 from semisift.out_of_core._sources import PartsSource, Source, of_file
 
-MAGIC = b"PAR1"
-READ = "import sys, polars; polars.read_parquet(sys.stdin.buffer.read())"
-READ_SCHEMA = """import os, sys, polars
-path = os.fsdecode(sys.stdin.buffer.read())
-frame = polars.scan_parquet(path, glob=False, hive_partitioning=False)
-frame.select(polars.len()).collect(), frame.select(frame.collect_schema().names()[0]).collect()
-"""
+READ = """import sys, polars
+polars.read_parquet(sys.stdin.buffer.read()).write_ipc_stream(sys.stdout.buffer)"""
 
 # Bytes of the columns that are read at once from a row group.
 COLUMN_BYTES = 1 << 24
@@ -47,44 +40,28 @@ WIDTHS: dict[pl.DataType, int] = {
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
-    """Read a Parquet file.
+    """Read a Parquet file: a frame, or values that stay in the file as they do not fit into memory.
 
-    Parameters
-    ----------
-    path : Path
-    options : TableOptions
-        With `transpose`, the first column holds the names of the features, and each other column
-        is a sample.
-
-    Returns
-    -------
-    FileTable
-        With a frame, or with values that stay in the file where they do not fit into memory.
+    With `transpose`, the first column holds the names of the features, and each other column is a
+    sample.
     """
     with reading(path, "Parquet"):
         if isinstance(options, Reading) and options.supports_out_of_core and path.is_file():
             stored = _stored(path, options)
             if stored is not None:
-                return FileTable(path=path, form="parquet", values=stored, names=[*stored.schema])
+                return FileTable(path, "parquet", stored, [*stored.schema])
         data = read_bytes(path)
-        if not (data.startswith(MAGIC) and data.endswith(MAGIC)):
-            raise ValueError("it does not start and end with PAR1")
-        try_in_child(READ, data)
-        _check_size(data)
-        frame = pl.read_parquet(data)
-        table = FileTable(path=path, form="parquet", values=frame, names=frame.columns)
+        schema, n_rows = _claims(pl.scan_parquet(data))
+        n_bytes = n_rows * sum(WIDTHS.get(dtype, 8) for dtype in schema.values())
+        what = f"a table of {n_rows} rows and {len(schema)} columns"
+        check_fits(n_bytes + BYTES_A_NAME * len(schema), what)
+        frame = pl.read_ipc_stream(read_in_child(READ, data))
+        table = FileTable(path, "parquet", frame, frame.columns)
         return turn(table, options) if options.transpose else table
 
 
 def write(table: FileTable, path: Path) -> None:
-    """Write a Parquet file.
-
-    Parameters
-    ----------
-    table : FileTable
-        As `read` returned it, perhaps with fewer columns.
-    path : Path
-    """
+    """Write a Parquet file."""
     if isinstance(table.values, ParquetOnDisk):
         with reading(table.path, "Parquet"):
             table.values.scan(table.names).sink_parquet(path)
@@ -103,13 +80,10 @@ def write_frame(frame: pl.DataFrame, path: Path, metadata: dict[str, str] | None
         file.write(content.getbuffer())
 
 
-def _check_size(data: bytes) -> None:
-    """Refuse what would not fit: in the file, a value that is repeated takes hardly any space."""
-    frame = pl.scan_parquet(data)
-    widths = [WIDTHS.get(dtype, 8) for dtype in frame.collect_schema().dtypes()]
-    n_rows = frame.select(pl.len()).collect().item()
-    what = f"a table of {n_rows} rows and {len(widths)} columns"
-    check_fits(n_rows * sum(widths) + BYTES_A_NAME * len(widths), what)
+def _claims(frame: pl.LazyFrame) -> tuple[dict[str, pl.DataType], int]:
+    """Return names and types of columns, and how many rows there are, as the end of a file says."""
+    n_rows = frame.select(pl.len()).collect().item()  # a repeated value takes hardly any space
+    return dict(frame.collect_schema()), int(n_rows)
 
 
 # --- files whose values stay there ----------------------------------------------------------------
@@ -117,20 +91,11 @@ def _check_size(data: bytes) -> None:
 
 def _stored(path: Path, options: Reading) -> "ParquetOnDisk | None":
     """Return the values of a file that would not fit into memory; None where they do."""
-    with path.open("rb") as file:
-        start, n_bytes = file.read(4), path.stat().st_size
-        file.seek(max(0, n_bytes - 4))
-        if start != MAGIC or file.read(4) != MAGIC:
-            raise ValueError("it does not start and end with PAR1")
-    if n_bytes < SMALL_FILE and options.max_memory is None:
+    if path.stat().st_size < SMALL_FILE and options.max_memory is None:
         return None
-    try_in_child(READ_SCHEMA, os.fsencode(path))
-    frame = _scan(path)
-    schema = dict(frame.collect_schema())
-    n_rows = int(frame.select(pl.len()).collect().item())
+    schema, n_rows = _claims(_scan(path))
     numbers = [dtype for dtype in schema.values() if _is_number(dtype)]
-    size = n_rows, len(numbers)
-    if not stays_on_disk(options, size, _common(numbers)):
+    if not stays_on_disk(options, (n_rows, len(numbers)), _common(numbers)):
         return None
     check_fits(BYTES_A_NAME * len(schema), f"a table of {len(schema)} columns")
     return ParquetOnDisk(path, schema, n_rows, options)
@@ -188,7 +153,7 @@ class ParquetOnDisk(OnDisk):
             width = max(1, COLUMN_BYTES // (height * dtype.itemsize))
             for first in range(0, len(names), width):
                 own = slice(first, first + width)
-                frame = _calmly(self.scan(names[own]).slice(start, height).cast(kind))
+                frame = _collect(self.scan(names[own]).slice(start, height).cast(kind))
                 if len(frame) != height:
                     raise ValueError(f"{len(frame):,} rows, where there were {height:,}")
                 values[:, own] = frame.to_numpy()
@@ -208,7 +173,7 @@ def _scan(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
-def _calmly(frame: pl.LazyFrame) -> pl.DataFrame:
+def _collect(frame: pl.LazyFrame) -> pl.DataFrame:
     """Return what was read; where polars panics on a damaged file, raise an ordinary error."""
     try:
         return frame.collect()

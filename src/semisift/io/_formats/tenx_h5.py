@@ -13,7 +13,7 @@ from semisift.io._formats._common import reading
 from semisift.io._formats._hdf5 import open_hdf5, read_own
 from semisift.io._formats._sparse import from_compressed
 from semisift.io._formats.npz import write_arrays
-from semisift.io._formats.tenx import gene_names
+from semisift.io._formats.tenx import FIXED, gene_names
 from semisift.io._guards import FileError
 from semisift.io._options import TableOptions, said
 from semisift.io._table import FileTable, from_matrix, texts
@@ -26,88 +26,57 @@ GENES = (("features/id", "features/name"), ("genes", "gene_names"))
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
-    """Read an HDF5 file of 10x.
+    """Read an HDF5 file of 10x, with cells in rows.
 
-    Parameters
-    ----------
-    path : Path
-    options : TableOptions
-        `matrix` names a genome of an old file that has several.
-
-    Returns
-    -------
-    FileTable
-        Cells in rows, though the file has them in columns: the form says so. Genes are called as
-        those of a folder of 10x.
+    Genes are called as those of a folder of 10x; `matrix` names a genome of an old file that has
+    several.
     """
-    fixed = "a file of 10x always has genes in rows and cells in columns"
-    with (
-        reading(path, "10x (HDF5)", fixed=fixed, turn=options.transpose),
-        open_hdf5(path, "hdf5") as (h5py, file),
-    ):
-        group = _choose(h5py, file, options.matrix)
-        parts = [read_own(path, h5py, group[name]) for name in PARTS]
-        data, indices, indptr, shape, barcodes = map(np.asarray, parts)
-        where = next(pair for pair in GENES if _holds(h5py, group, pair))
-        ids, symbols = (_texts(read_own(path, h5py, group[name])) for name in where)
+    guard = reading(path, "10x (HDF5)", fixed=FIXED, turn=options.transpose)
+    with guard, open_hdf5(path, "hdf5") as (h5py, file):
+        group, where = _choose(h5py, file, options.matrix)
+        parts = [np.asarray(read_own(path, h5py, group[name])) for name in (*PARTS, *where)]
+        data, indices, indptr, shape, *named = parts
+        barcodes, ids, symbols = map(_texts, named)
         if len(ids) != len(symbols):
             raise FileError(f"{len(ids)} ids for {len(symbols)} names of genes.")
         # by columns, which are cells
         matrix = from_compressed(data, indices, indptr, shape.ravel()[::-1])
         names, notes = gene_names(ids, symbols, options)
         return from_matrix(
-            path,
-            "10x-h5",
-            matrix,
-            options,
-            names=names,
-            row_names=_texts(barcodes),
-            notes=notes,
+            path, "10x-h5", matrix, options, names=names, row_names=barcodes, notes=notes
         )
 
 
 def write(table: FileTable, path: Path) -> None:
-    """Write a NumPy archive with the sparse matrix, names and barcodes.
-
-    Parameters
-    ----------
-    table : FileTable
-        As `read` returned it, perhaps with fewer columns.
-    path : Path
-    """
+    """Write a NumPy archive with the sparse matrix, names and barcodes."""
     X = table.values.tocsr()
     arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
     arrays |= {"feature_names": table.names, "row_names": table.row_names}
-    write_arrays(path, {name: np.asarray(array) for name, array in arrays.items()})
+    write_arrays(path, arrays)
 
 
-def _choose(h5py: Any, file: Any, wanted: str | None) -> Any:
-    """Return the group that holds the matrix."""
-    found = [
-        name
+def _choose(h5py: Any, file: Any, wanted: str | None) -> tuple[Any, tuple[str, str]]:
+    """Return the group that holds the matrix, and where the names of genes stand in it."""
+    found = {
+        name: genes
         for name in file
+        for genes in GENES
         if isinstance(file[name], h5py.Group)
-        and any(_holds(h5py, file[name], (*PARTS, *genes)) for genes in GENES)
-    ]
+        and all(isinstance(file[name].get(part), h5py.Dataset) for part in (*PARTS, *genes))
+    }
     if not found:
-        raise FileError(
-            "the file has not the layout of 10x: no group holds data, indices, indptr, shape, "
-            "barcodes and the names of genes. If AnnData has written it, say "
-            f"{said('format', 'h5ad')}."
-        )
+        parts = f"no group holds {', '.join(PARTS)} and the names of genes"
+        cure = f"If AnnData has written it, say {said('format', 'h5ad')}"
+        raise FileError(f"the file has not the layout of 10x: {parts}. {cure}.")
+    known = examples(list(found))
     if wanted is not None and wanted not in found:
-        raise FileError(
-            f"{said('matrix', wanted)}: there is no such genome, but {examples(found)}."
-        )
+        raise FileError(f"{said('matrix', wanted)}: there is no such genome, but {known}.")
     if wanted is None and len(found) > 1:
         raise FileError(
-            f"there are several genomes: {examples(found)}. Name one of them by {said('matrix')}."
+            f"there are several genomes: {known}. Name one of them by {said('matrix')}."
         )
-    return file[wanted or found[0]]
-
-
-def _holds(h5py: Any, group: Any, names: tuple[str, ...]) -> bool:
-    return all(isinstance(group.get(name), h5py.Dataset) for name in names)
+    name = wanted or next(iter(found))
+    return file[name], found[name]
 
 
 def _texts(array: Any) -> list[str]:

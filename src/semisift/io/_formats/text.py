@@ -1,8 +1,9 @@
 """Text tables: csv, tsv and their relatives, every cell kept as the file has it.
 
-Cells stay text here; what they mean is decided when the table is prepared. Whether all lines have
-the same number of cells is checked here, because the parser behind it (polars) fills short lines
-with missing values in silence.
+Cells stay text here; what they mean is decided when the table is prepared. The parser (polars)
+fills short lines with missing values and guesses at stray quotation marks, both in silence. So the
+separators outside quoted cells are counted first, and Python's csv module reads tables whose
+quotation marks do not all stand around whole cells.
 """
 
 import csv
@@ -11,7 +12,8 @@ import io
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,7 +35,6 @@ BYTES_A_CELL = 24
 # Heading of row names where the line of the names is one cell short.
 NO_HEADING = "-"
 
-
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 # Separates cells after quotation marks were resolved: it stands in no file that people write.
@@ -46,58 +47,37 @@ EXCEL_SEPARATOR = re.compile(r'"?sep=(.)"?\n', re.IGNORECASE)
 
 
 def read(path: Path, options: TableOptions) -> FileTable:
-    """Read a text table.
-
-    Parameters
-    ----------
-    path : Path
-    options : TableOptions
-
-    Returns
-    -------
-    FileTable
-        With a frame of text; empty cells are missing values.
-    """
+    """Read a text table into a frame of text, in which empty cells are missing values."""
     with naming(path):
-        return _read(path, options)
-
-
-def _read(path: Path, options: TableOptions) -> FileTable:
-    text, skipped, separator = skip_preamble(decode(read_bytes(path), options.encoding))
-    if not text.strip():
-        raise FileError("the file is empty. A table needs names and at least one row.")
-    separator = options.between_cells or separator or find_separator(path, text)
-    cells = split_cells(text, separator, len(skipped) + 1)
-    has_header = options.header is not False
-    first, _, rest = cells.text.partition("\n")
-    names = [name.strip() for name in first.split(cells.separator)]
-    if has_header:
-        if options.header is None:
-            remark = ""
-            if skipped and skipped[-1].count(separator) == len(names) - 1:
-                remark = (
-                    f" Line {len(skipped)}, a remark, looks like the names: remove its mark (#)."
-                )
-            refuse_numbers_as_names(names, remark)
-        cells = replace(cells, text=rest, first_line=cells.first_line + 1)
-    else:
-        names = numbered_names(len(names))
-    if not cells.text:
-        raise FileError("the table has names but no row.")
-    n_columns = width_of(cells, len(names))
-    n_rows = cells.text.count("\n") + 1
-    what = f"a table of {n_rows:,} rows and {n_columns:,} columns"
-    check_fits(BYTES_A_CELL * n_rows * n_columns + len(cells.text), what)
-    frame = parse(cells, n_columns)
-    return as_table(
-        path,
-        "tsv" if separator == "\t" else "csv",
-        frame,
-        names,
-        options,
-        first_line=cells.first_line if cells.one_line_each else None,
-        details={"separator": separator, "has_header": has_header},
-    )
+        text, skipped, separator = skip_preamble(decode(read_bytes(path), options.encoding))
+        if not text.strip():
+            raise FileError("the file is empty. A table needs names and at least one row.")
+        separator = options.between_cells or separator or find_separator(path, text)
+        has_header = options.header is not False
+        names, body, first_line = _split_names(text, separator, len(skipped) + 1)
+        if has_header:
+            if options.header is None:
+                remark = ""
+                if skipped and skipped[-1].count(separator) == len(names) - 1:
+                    looks = f"Line {len(skipped)}, a remark, looks like the names"
+                    remark = f" {looks}: remove its mark (#)."
+                refuse_numbers_as_names(names, remark)
+        else:
+            names, body, first_line = numbered_names(len(names)), text, len(skipped) + 1
+        # empty lines at the end are rows only where there is a single column
+        body = body.rstrip("\n") if separator in body else body.removesuffix("\n")
+        if not body:
+            raise FileError("the table has names but no row.")
+        frame, one_line_each = _parse(body, separator, first_line, len(names))
+        return as_table(
+            path,
+            "tsv" if separator == "\t" else "csv",
+            frame,
+            names,
+            options,
+            first_line=first_line if one_line_each else None,
+            details={"separator": separator, "has_header": has_header},
+        )
 
 
 def as_table(
@@ -110,7 +90,7 @@ def as_table(
     first_line: int | None,
     details: Mapping[str, Any],
 ) -> FileTable:
-    """Make a table of the cells of a text or of a sheet.
+    """Return a table of the cells of a text or of a sheet.
 
     Parameters
     ----------
@@ -164,15 +144,7 @@ def as_table(
 
 
 def write(table: FileTable, path: Path) -> None:
-    """Write a text table, each cell as it was read.
-
-    Parameters
-    ----------
-    table : FileTable
-        As `read` returned it, perhaps with fewer columns.
-    path : Path
-        Of the new file; packed if it ends in ``.gz``.
-    """
+    """Write a text table, each cell as it was read; packed if the path ends in ``.gz``."""
     frame, separator = turned_back(table), table.details["separator"]
     if table.row_names is not None and not table.transposed:
         frame = pl.DataFrame([pl.Series(ROW_NAME, table.row_names), *frame.get_columns()])
@@ -247,31 +219,7 @@ def refuse_numbers_as_names(names: list[str], remark: str = "") -> None:
         )
 
 
-# --- from bytes to cells, or to the line in which something is wrong ------------------------------
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Text without quotation marks: a line for each row, a separator between cells.
-
-    Attributes
-    ----------
-    text : str
-    separator : str
-        Between cells, after quotation marks were resolved.
-    in_file : str
-        Between the cells of the file.
-    one_line_each : bool
-        Each row stands in one line of the file.
-    first_line : int
-        The line of the file in which the text begins.
-    """
-
-    text: str
-    separator: str
-    in_file: str
-    one_line_each: bool
-    first_line: int
+# --- from bytes to text, names and cells ----------------------------------------------------------
 
 
 def decode(data: bytes, encoding: str) -> str:
@@ -281,19 +229,17 @@ def decode(data: bytes, encoding: str) -> str:
             encoding = marked
     if b"\0" in data and not encoding.lower().replace("-", "").startswith(("utf16", "utf32")):
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise FileError(
-            f"line {line} holds a zero byte, which no text has. If this is a text file in UTF-16, "
-            f"say {said('encoding', 'utf-16')}; if it is another kind of file, give it the ending "
-            "of its format."
-        )
+        cure = f"If this is a text file in UTF-16, say {said('encoding', 'utf-16')}"
+        other = "if it is another kind of file, give it the ending of its format"
+        raise FileError(f"line {line} holds a zero byte, which no text has. {cure}; {other}.")
     try:
         text = data.decode(encoding.replace("\0", "?"))  # Python has other words for a zero byte
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
+        cure = f"say how it is written, for example {said('encoding', 'latin-1')}"
         raise FileError(
             f"line {line} holds a character that is not {encoding.upper()} (byte "
-            f"{data[error.start]:#04x}). Save the file as UTF-8, or say how it is written, for "
-            f"example {said('encoding', 'latin-1')} or {said('encoding', 'cp1252')}."
+            f"{data[error.start]:#04x}). Save the file as UTF-8, or {cure}."
         ) from error
     except LookupError as error:
         given = said("encoding", encoding)
@@ -339,84 +285,106 @@ def find_separator(path: Path, text: str) -> str:
     return next(iter(dividing), usual)
 
 
-def split_cells(text: str, separator: str, first_line: int) -> Cells:
-    """Resolve quotation marks, so that the fast parser meets none."""
-    between, one_line_each = separator, True
-    if '"' in text:
-        csv.field_size_limit(2**31 - 1)
-        records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        lines = []
-        last = 0  # line of the text in which the last whole row ended
-        try:
-            for record in records:
-                lines.append(UNIT.join(record).replace("\n", " ") + "\n")
-                last = records.line_num
-        except csv.Error as error:
-            raise FileError(
-                f"line {first_line + last}: a quotation mark is not closed, or text follows a "
-                f"closed one ({error}). Inside a quoted cell a quotation mark is written twice "
-                '(""): correct the line, or remove the mark.'
-            ) from error
-        text, between, one_line_each = "".join(lines), UNIT, records.line_num == len(lines)
-    # empty lines at the end are rows only where there is a single column
-    text = text.rstrip("\n") if between in text else text.removesuffix("\n")
-    return Cells(text, between, separator, one_line_each, first_line)
+def _records(text: str, separator: str, first_line: int, n_records: int = -1) -> tuple[Any, int]:
+    """Return records of cells as Python's csv module reads them, and how many lines they take."""
+    csv.field_size_limit(2**31 - 1)
+    every = (line[0] for line in re.finditer(r"[^\n]*+\n|[^\n]++", text))  # one after the other
+    reader = csv.reader(every, delimiter=separator, strict=True)
+    records: list[list[str]] = []
+    n_lines = 0
+    try:
+        for record in reader:
+            records.append(record)
+            n_lines = reader.line_num
+            if len(records) == n_records:
+                break
+    except csv.Error as error:
+        problem = "a quotation mark is not closed, or text follows a closed one"
+        cure = 'Inside a quoted cell it is written twice (""): correct the line, or remove the mark'
+        raise FileError(f"line {first_line + n_lines}: {problem} ({error}). {cure}.") from error
+    return records, n_lines
 
 
-def width_of(cells: Cells, n_names: int) -> int:
-    """Return how many cells each line has: one for each name, or one more.
+def _split_names(text: str, separator: str, first_line: int) -> tuple[list[str], str, int]:
+    """Return the cells of the first record, the text behind it, and in which line that begins."""
+    first, _, body = text.partition("\n")
+    cells, n_lines = first.split(separator), 1
+    if '"' in first:
+        (cells,), n_lines = _records(text, separator, first_line, 1)
+        body = text.split("\n", n_lines)[n_lines] if text.count("\n") >= n_lines else ""
+    names = [" ".join(cell.split("\n")).strip() for cell in cells]
+    return names, body, first_line + n_lines
 
-    Only the sum is counted: with the right sum a short line implies a long one, and the parser
-    refuses those.
+
+def _parse(body: str, separator: str, first_line: int, n_names: int) -> tuple[pl.DataFrame, bool]:
+    """Return rows as a frame of text, and whether each of them stands in one line of the file.
+
+    The frame has a column for each name, or one more. Only the sum of the separators is counted:
+    with the right sum a short line implies a long one, and the parser refuses those.
     """
-    n_lines = cells.text.count("\n") + 1
-    n_separators = cells.text.count(cells.separator)
-    if n_separators == n_lines * (n_names - 1):
-        return n_names
-    if n_separators == n_lines * n_names:
-        return n_names + 1
-    raise _ragged(cells, n_names)
+    text, between, one_line_each, quote_char = body, separator, True, None
+    bare = text  # without quoted cells: each line is a row, each separator separates
+    if '"' in body:
+        ends = re.escape(separator) + r"\n"
+        bare = re.sub(rf'"(?<![^{ends}]")[^"]*+(?:""[^"]*+)*+"(?![^{ends}])', "", body)
+        quote_char, one_line_each = '"', bare.count("\n") == body.count("\n")
+    if '"' in bare:  # not around a whole cell
+        records, n_lines = _records(body, separator, first_line)
+        text = bare = "\n".join(UNIT.join(record).replace("\n", " ") for record in records)
+        between, quote_char, one_line_each = UNIT, None, n_lines == len(records)
+    n_rows, n_separators = bare.count("\n") + 1, bare.count(between)
+    n_columns = n_names + (n_separators == n_rows * n_names)
+    frame = None
+    if n_separators == n_rows * (n_columns - 1):
+        what = f"a table of {n_rows:,} rows and {n_columns:,} columns"
+        check_fits(BYTES_A_CELL * n_rows * n_columns + len(text), what)
+        with suppress(pl.exceptions.PolarsError):
+            frame = read_text(text, n_columns, between, quote_char)
+    if frame is None or frame.height != n_rows:
+        start = ("line", first_line) if one_line_each else ("row", 1)
+        raise _ragged(bare, between, separator, n_names, start)
+    if not one_line_each:
+        frame = frame.with_columns(pl.all().str.replace_all("\n", " ", literal=True))
+    if quote_char and '""' in text:  # an empty cell between marks
+        frame = frame.with_columns(pl.when(pl.all() != "").then(pl.all()))
+    return frame, one_line_each
 
 
-def _ragged(cells: Cells, n_names: int) -> FileError:
-    lines = cells.text.split("\n")
-    widths = [line.count(cells.separator) + 1 for line in lines]
+def _ragged(
+    text: str, between: str, separator: str, n_names: int, start: tuple[str, int]
+) -> FileError:
+    """Return the error of the first line with another number of cells than the others."""
+    lines = text.split("\n")
+    widths = [line.count(between) + 1 for line in lines]
     # where nearly all lines have a cell more than there are names, row names have no heading
     expected = n_names + (2 * widths.count(n_names + 1) > len(widths))
     row = next((i for i, width in enumerate(widths) if width != expected), 0)
-    place = f"line {cells.first_line + row}" if cells.one_line_each else f"row {row + 1}"
+    place = f"{start[0]} {start[1] + row}"
     if not lines[row].strip():
         return FileError(f"{place} is empty. Remove it.")
-    divider = SEPARATORS.get(cells.in_file, repr(cells.in_file))
-    other = f"if the cells are divided by something else, say {said('separator')}"
+    divider = SEPARATORS.get(separator, repr(separator))
+    cure = f"Look for a missing or an extra separator ({divider}) in it"
     if n_names == 1:
-        return FileError(
-            f"{place} has {widths[row]} cells, and the first line has one ({divider} divides "
-            f"them). If the first line is a title, remove it; {other}."
-        )
+        cure = f"A {divider} divides cells here. If the first line is a title, remove it"
     return FileError(
         f"{place} has {plural(widths[row], 'cell')}, where {expected} are expected, as in the line "
-        f"of the names. Look for a missing or an extra separator ({divider}) in it; text that "
-        f'holds a separator must stand between quotation marks ("..."); {other}.'
+        f"of the names. {cure}; text that holds a separator must stand between quotation marks; if "
+        f"the cells are divided by something else, say {said('separator')}."
     )
 
 
-def parse(cells: Cells, n_columns: int) -> pl.DataFrame:
-    """Return the cells as a frame of text."""
-    data = (cells.text + "\n").encode()  # or an empty last line would be no row
-    try:
-        return read_cells(data, [pl.String] * n_columns, cells.separator)
-    except pl.exceptions.PolarsError as error:
-        raise _ragged(cells, n_columns) from error
+def read_text(
+    text: str, n_columns: int, separator: str, quote_char: str | None = None
+) -> pl.DataFrame:
+    """Return lines of cells as a frame of text."""
+    data = (text + "\n").encode()  # or an empty last line would be no row
+    return read_cells(data, [pl.String] * n_columns, separator, quote_char=quote_char)
 
 
-def read_cells(data: bytes, types: Sequence[Any], between: str = ",", **more: Any) -> pl.DataFrame:
-    """Parse cells without quotation marks and names, of a type for each column."""
-    return pl.read_csv(
-        data,
-        has_header=False,
-        schema={f"column_{j}": dtype for j, dtype in enumerate(types)},
-        separator=between,
-        quote_char=None,
-        **more,
-    )
+def read_cells(
+    data: bytes, types: Sequence[Any], separator: str = ",", **options: Any
+) -> pl.DataFrame:
+    """Return cells without names, of a type for each column; none is quoted unless options say."""
+    schema = {f"column_{j}": dtype for j, dtype in enumerate(types)}
+    options = {"quote_char": None, **options}
+    return pl.read_csv(data, has_header=False, schema=schema, separator=separator, **options)

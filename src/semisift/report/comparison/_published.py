@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
+from semisift.report._page import paragraph, sentences
 from semisift.report.comparison._tables import ReportTable, TableCell, TableLine, number
 from semisift.report.comparison._view import View
-from semisift.utils._text import join, plural, printable, printable_name
+from semisift.utils._text import printable, printable_name
 
 # Differences that chance would exceed less often than that are differences.
 LEVEL = 0.05
@@ -55,70 +56,56 @@ class Pair:
     spreads: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
-class BesidePublished:
-    """What was published, beside ours.
-
-    Attributes
-    ----------
-    source : str
-    pairs : list of Pair
-    sentences : list of str
-        What we found in words, and what whoever noted the numbers wants said.
-    table : ReportTable
-        A line for each pair.
-    """
-
-    source: str
-    pairs: list[Pair]
-    sentences: list[str]
-    table: ReportTable
-
-
-def published_beside(view: View) -> BesidePublished | None:
+def published_beside(view: View) -> dict[str, Any] | None:
     """Return the published numbers of the notes beside ours; None where there are none.
 
     Sentences stand beside the first judge's numbers.
+
+    Returns
+    -------
+    dict
+        Judge, source, pairs, sentences and the table, which has a line for each pair.
     """
-    content = _part(view.results.about, "notes", "published")
+    judge, results = view.judge, view.results
+    content = _part(results.about, "notes", "published")
     if content is None:
         return None
-    is_first = view.judge == view.results.protocol.judges[0]
-    table = _part(content, "tables", view.judge) or (content.get("table") if is_first else None)
+    is_first = judge == results.protocol.judges[0]
+    table = _part(content, "tables", judge) or (content.get("table") if is_first else None)
     if not isinstance(table, Mapping):
         return None
-    spreads = _part(content, "spreads", view.judge) or {}
+    spreads, n_runs = _part(content, "spreads", judge), content.get("n_runs")
     pairs: list[Pair] = []
     absent: dict[str, dict[str, None]] = {"data sets": {}, "methods": {}}  # sets that keep order
     for dataset, row in table.items():
         for method, value in row.items() if isinstance(row, Mapping) else ():
-            published = _number(value)
-            if published is None:
+            if (published := _number(value)) is None:
                 continue
-            if dataset not in view.results.datasets:
+            if dataset not in results.datasets:
                 absent["data sets"][printable_name(dataset)] = None
-            elif method not in view.results.methods:
+            elif method not in results.methods:
                 absent["methods"][printable_name(method)] = None
             else:
-                i = view.results.datasets.index(dataset)
-                j = view.results.methods.index(method)
+                i, j = results.datasets.index(dataset), results.methods.index(method)
                 spread = _number((_part(spreads, dataset) or {}).get(method))
-                pairs.append(_pair(view, i, j, published, spread, content.get("n_runs")))
-    sentences = [_counts(pairs), how_judged(content.get("n_runs"))] if pairs else []
-    if any(pair.spreads for pair in pairs):
-        sentences.append(
-            "Spread is the standard deviation over the numbers of features, of ours that of the "
-            "mean over the runs."
-        )
-    if is_first:
-        sentences += [
-            f"Published, but not part of this comparison, {what}: {join([*names])}."
-            for what, names in absent.items()
-            if names
-        ]
-        sentences += [printable(sentence) for sentence in content.get("sentences") or ()]
-    source = printable(content.get("source") or "no source given")
-    return BesidePublished(source, pairs, sentences, _table(view, pairs))
+                pairs.append(_pair(view, i, j, published, spread, n_runs))
+    said = []
+    if pairs:
+        found = Counter(pair.word for pair in pairs)
+        parts = [f"{found[word]} {word}" for word in WORDS.values() if found[word]]
+        mean = math.fsum(pair.ours - pair.published for pair in pairs) / len(pairs)
+        said += [paragraph("published", len(pairs), parts, mean), how_judged(n_runs)]
+    has_spreads = any(pair.spreads for pair in pairs)
+    said += sentences("beside_published", has_spreads, absent if is_first else {})
+    more = content.get("sentences") or () if is_first else ()
+    said += [printable(sentence) for sentence in more]
+    return {
+        "judge": judge,
+        "source": printable(content.get("source") or "no source given"),
+        "pairs": pairs,
+        "sentences": said,
+        "table": _table(view, pairs, has_spreads),
+    }
 
 
 def _part(content: Any, *names: str) -> Any:
@@ -148,7 +135,7 @@ def _pair(
 def stand(
     ours: float, error: float, published: float, n_ours: int, n_theirs: int | None = None
 ) -> str:
-    """Say how our number stands to a published one: a key of `WORDS`.
+    """Return how our number stands to a published one: a key of `WORDS`.
 
     Parameters
     ----------
@@ -178,26 +165,12 @@ def stand(
 
 
 def how_judged(n_theirs: int | None) -> str:
-    """Say in a sentence what "within the error" is."""
-    words = f"Within the error: a difference that Student's t does not reject at {LEVEL}, "
-    if not n_theirs:
-        return f"{words}with the published number taken as exact."
-    runs = plural(n_theirs, "run")
-    return f"{words}with the published mean of {runs} taken to be as uncertain as {runs} of ours."
+    """Return in a sentence what "within the error" is."""
+    return paragraph("how_judged", LEVEL, n_theirs)
 
 
-def _counts(pairs: list[Pair]) -> str:
-    found = Counter(pair.word for pair in pairs)
-    parts = [f"{found[word]} {word}" for word in WORDS.values() if found[word]]
-    numbers = plural(len(pairs), "published number")
-    mean = math.fsum(pair.ours - pair.published for pair in pairs) / len(pairs)
-    words = f"Of {numbers}, ours are: {join(parts)}."
-    return words if math.isnan(mean) else f"{words} The mean difference is {mean:+.3f}."
-
-
-def _table(view: View, pairs: list[Pair]) -> ReportTable:
+def _table(view: View, pairs: list[Pair], has_spreads: bool) -> ReportTable:
     lines = []
-    has_spreads = any(pair.spreads for pair in pairs)
     for pair in pairs:
         cells = [
             TableCell(view.methods[pair.method]),

@@ -1,7 +1,6 @@
 """The tables of a comparison, as plain values: for the page, for Markdown and for LaTeX."""
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,15 +9,12 @@ import numpy as np
 
 from semisift.comparison._results import ComparisonResults
 from semisift.comparison._statistical_tests import sign_test
+from semisift.report._page import sentences
 from semisift.report.comparison._view import (
     LEVEL_OF_RANKS,
     LEVEL_OF_WINS,
     SweepView,
     View,
-    mean_stability,
-    measured,
-    most_memory,
-    typical_seconds,
     view_of,
 )
 from semisift.utils._text import format_number
@@ -73,14 +69,14 @@ class ReportTable:
     corner : str
         What the first column names.
     columns : list of str
-    lines, footer : list of TableLine
-        The footer stays where it is when lines are sorted.
-    of_methods : list of int, optional
-        Places of the methods that the columns stand for.
+    lines : list of TableLine
+    of_methods : list of int or None
+        The method of each column, where columns are methods.
+    footer : list of TableLine
     falls : bool
-        Whether a first click puts the largest values on top.
+        Whether sorting by a column starts with the largest number.
     rising : tuple of int
-        Columns of which it puts the smallest values on top all the same.
+        Columns of which it starts with the smallest nevertheless.
     """
 
     slug: str
@@ -116,68 +112,67 @@ def number(
     return TableCell(text, float(value), aside=aside, **marks)
 
 
-def main_table(view: View) -> ReportTable:
-    """Return means and standard errors, the best ones strong, with means and mean ranks below."""
-    means, errors = view.scores.means, view.scores.errors
-    lines = [
-        TableLine(name, _marked(means[i], view.best[i], errors=errors[i]), dataset=i)
-        for i, name in enumerate(view.datasets)
-    ]
-    footer = [
-        TableLine("mean", _marked(view.overall, view.best_of(view.overall))),
-        TableLine("mean rank", _marked(view.mean_ranks, view.best_of(-view.mean_ranks), ".2f")),
-    ]
-    title, places = f"Mean {view.metric_name}", [*range(len(view.methods))]
-    return ReportTable("main", title, "data set", view.methods, lines, places, footer)
-
-
-def _marked(values: Any, best: Any, form: str = ".3f", errors: Any = np.nan) -> list[TableCell]:
+def _numbers(values: Any, form: str | None = ".3f", best: Any = False, errors: Any = np.nan) -> Any:
     """Return the cells of numbers, of which the best ones are strong."""
-    errors = np.broadcast_to(errors, len(values))
     return [
         number(value, form, error, strong=bool(strong))
-        for value, error, strong in zip(values, errors, best, strict=True)
+        for value, error, strong in np.broadcast(values, errors, best)
     ]
+
+
+def _by_datasets(
+    view: View, slug: str, title: str, cells: Sequence[list[TableCell]], **more: Any
+) -> ReportTable:
+    """Return a line for each data set and a column for each method."""
+    found = enumerate(zip(view.datasets, cells, strict=True))
+    lines = [TableLine(name, own, dataset=i) for i, (name, own) in found]
+    places = [*range(len(view.methods))]
+    return ReportTable(slug, title, "data set", view.methods, lines, places, **more)
+
+
+def main_table(view: View) -> ReportTable:
+    """Return means and standard errors, the best ones strong, with means and mean ranks below."""
+    ranks, overall, means = view.mean_ranks, view.overall, view.scores.means
+    rows = zip(means, view.best_of(means), view.scores.errors, strict=True)
+    cells = [_numbers(own, ".3f", best, errors) for own, best, errors in rows]
+    footer = [
+        TableLine("mean", _numbers(overall, best=view.best_of(overall))),
+        TableLine("mean rank", _numbers(ranks, ".2f", view.best_of(-ranks))),
+    ]
+    return _by_datasets(view, "main", f"Mean {view.metric_name}", cells, footer=footer)
 
 
 def measure_tables(view: View) -> dict[str, ReportTable]:
     """Return how alike selections of different runs are, and what a ranking takes."""
     stability = view.results.stability(level=view.level)
-    seconds, memory = measured(view, "seconds"), measured(view, "peak_mb")
-    shown = {
-        "stability": ("Stability of the selection", stability, "mean", mean_stability(view)),
-        "seconds": ("Seconds of a ranking", seconds, "geometric mean", typical_seconds(view)),
-        "memory": ("Peak memory in MB", memory, "largest", most_memory(view)),
+    seconds, memory = view.measured("seconds"), view.measured("peak_mb")
+    shown: dict[str, tuple[Any, ...]] = {
+        "stability": ("Stability of the selection", stability, "mean", view.mean_stability()),
+        "seconds": ("Seconds of a ranking", seconds, "geometric mean", view.typical_seconds()),
+        "memory": ("Peak memory in MB", memory, "largest", view.most_memory()),
     }
-    places, tables = [*range(len(view.methods))], {}
+    tables = {}
     for kind, (title, values, summary, of_all) in shown.items():
-        is_share = kind == "stability"
-        form = ".3f" if is_share else None
-        lines = [
-            TableLine(name, [number(value, form) for value in values[i]], dataset=i)
-            for i, name in enumerate(view.datasets)
-        ]
-        footer = [TableLine(summary, [number(value, form) for value in of_all])]
-        tables[kind] = ReportTable(
-            f"{kind}-of", title, "data set", view.methods, lines, places, footer, falls=is_share
-        )
+        form = ".3f" if kind == "stability" else None
+        cells, footer = [_numbers(own, form) for own in values], _numbers(of_all, form)
+        more = {"footer": [TableLine(summary, footer)], "falls": form is not None}
+        tables[kind] = _by_datasets(view, f"{kind}-of", title, cells, **more)
     return tables
 
 
 def glance_table(view: View) -> ReportTable:
     """Return a line for each method: its rank, its mean, its stability and what it costs."""
-    columns = {
+    columns: dict[str, tuple[Any, str | None]] = {
         "mean rank": (view.mean_ranks, ".2f"),
         f"mean {view.metric_name}": (view.overall, ".3f"),
-        "best on": (view.best.sum(axis=0), "d"),
-        "stability": (mean_stability(view), ".2f"),
-        "seconds": (typical_seconds(view), None),
-        "MB": (most_memory(view), None),
+        "best on": (view.best_of(view.scores.means).sum(axis=0), "d"),
+        "stability": (view.mean_stability(), ".2f"),
+        "seconds": (view.typical_seconds(), None),
+        "MB": (view.most_memory(), None),
     }
-    order = np.argsort(np.where(np.isfinite(view.mean_ranks), view.mean_ranks, np.inf))
     lines = [
         TableLine(view.methods[j], [number(of[j], form) for of, form in columns.values()], method=j)
-        for j in order.tolist()
+        for j in np.argsort(view.mean_ranks, kind="stable").tolist()
     ]
     title, rising = "Methods at a glance", (0, 4, 5)
     return ReportTable("glance", title, "method", [*columns], lines, rising=rising)
@@ -192,24 +187,27 @@ def wins_table(view: View, *, corrected: bool) -> ReportTable | None:
 
     def cell(i: int, j: int) -> TableCell:
         won, tied, lost = wins[i, j].tolist()
+        if i == j:
+            return TableCell("")
         return TableCell(f"{won}/{tied}/{lost}", won - lost, bool(better[i, j]))
 
     title = "Wins/ties/losses of the method of the line"
-    return _by_pair(view, "wins" if corrected else "wins-plain", title, cell)
+    return _by_pair(view, "wins" if corrected else "wins-plain", title, cell, view.places)
 
 
 def wilcoxon_table(view: View) -> ReportTable | None:
     """Return adjusted p-values of the signed ranks, with plain ones beside them."""
-    if view.wilcoxon is None:
+    if (found := view.test("pairwise_wilcoxon")) is None:
         return None
-    plain, adjusted = view.wilcoxon
 
     def cell(i: int, j: int) -> TableCell:
-        p = float(adjusted[i, j])
-        return TableCell(p_value(p), p, p <= LEVEL_OF_RANKS, f"({p_value(float(plain[i, j]))})")
+        plain, p = (float(values[i, j]) for values in found)
+        if i == j:
+            return TableCell("")
+        return TableCell(p_value(p), p, p <= LEVEL_OF_RANKS, f"({p_value(plain)})")
 
     title = "Adjusted p-values (plain ones in brackets)"
-    return _by_pair(view, "wilcoxon", title, cell, falls=False)
+    return _by_pair(view, "wilcoxon", title, cell, view.places, falls=False)
 
 
 def p_value(p: float) -> str:
@@ -226,13 +224,13 @@ def p_value(p: float) -> str:
 def similarity_table(view: View) -> ReportTable:
     """Return how alike the rankings of two methods are, shaded."""
     values = view.results.similarity()
-    shades = np.nan_to_num(np.clip(values, 0, 1))
+    shades = np.round(10 * np.nan_to_num(np.clip(values, 0, 1))).astype(int)
 
     def cell(i: int, j: int) -> TableCell:
-        return number(values[i, j], ".2f", shade=round(10 * float(shades[i, j])))
+        return number(values[i, j], ".2f", shade=int(shades[i, j]))
 
-    title = "Overlap of rankings"
-    return _by_pair(view, "similarity-of", title, cell, with_themselves=True)
+    places = range(len(view.methods))
+    return _by_pair(view, "similarity-of", "Overlap of rankings", cell, places)
 
 
 def _by_pair(
@@ -240,46 +238,29 @@ def _by_pair(
     slug: str,
     title: str,
     cell: Callable[[int, int], TableCell],
+    places: Sequence[int],
     *,
     falls: bool = True,
-    with_themselves: bool = False,
 ) -> ReportTable:
-    """Return a cell for each two complete methods, or for each two of all, also twice the same."""
-    places = [*range(len(view.methods))] if with_themselves else view.places
-    rows = [[cell(i, j) for j in range(len(places))] for i in range(len(places))]
-    for i in range(len(places)) if not with_themselves else ():
-        rows[i][i] = TableCell("")
-    names = [view.methods[place] for place in places]
-    lines = [
-        TableLine(name, row, method=place)
-        for name, row, place in zip(names, rows, places, strict=True)
-    ]
-    return ReportTable(slug, title, "method", names, lines, places, falls=falls)
+    """Return a cell for each two of these methods."""
+    n, names = len(places), [view.methods[place] for place in places]
+    rows = [[cell(i, j) for j in range(n)] for i in range(n)]
+    lines = [TableLine(names[i], rows[i], method=places[i]) for i in range(n)]
+    return ReportTable(slug, title, "method", names, lines, [*places], falls=falls)
 
 
 def sweep_table(sweep: SweepView) -> ReportTable:
     """Return the mean figures of each method at each level."""
     means = sweep.values("figure", None).mean(axis=0)
     lines = [
-        TableLine(name, [number(value) for value in means[j]], method=j)
-        for j, name in enumerate(sweep.view.methods)
+        TableLine(name, _numbers(means[j]), method=j) for j, name in enumerate(sweep.view.methods)
     ]
     columns = [f"{level:g}" for level in sweep.levels]
     title = f"Mean {sweep.view.metric_name} by {sweep.kind}"
     return ReportTable("sweep-of", title, "method", columns, lines)
 
 
-# --- in Markdown and in LaTeX ---
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-}
+# --- in Markdown and in LaTeX ---------------------------------------------------------------------
 
 
 def to_markdown(results: ComparisonResults, **choice: Any) -> str:
@@ -307,68 +288,9 @@ def to_latex(results: ComparisonResults, **choice: Any) -> str:
         A ``tabular``.
     """
     table = main_table(view_of(results, **choice))
-    lines = [
-        r"\begin{tabular}{l" + "r" * len(table.columns) + "}",
-        r"\toprule",
-        _latex_line(table.corner, map(escape_latex, table.columns)),
-        r"\midrule",
-        *(_latex_line(line.name, map(_latex_cell, line.cells)) for line in table.lines),
-        r"\midrule",
-        *(_latex_line(line.name, map(_latex_cell, line.cells)) for line in table.footer),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _latex_line(name: str, cells: Iterable[str]) -> str:
-    return " & ".join([escape_latex(name), *cells]) + r" \\"
-
-
-def _latex_cell(cell: TableCell) -> str:
-    text = rf"\textbf{{{cell.text}}}" if cell.strong else cell.text
-    return f"{text} {cell.aside}".rstrip().replace("±", r"$\pm$")
+    return "\n".join(sentences("latex_table", table)) + "\n"
 
 
 def markdown_of(table: ReportTable) -> str:
     """Return a table in Markdown."""
-    lines = [
-        _markdown_line(table.corner, map(escape_markdown, table.columns)),
-        _markdown_line("---", ("---:" if kind == "number" else "---" for kind in table.kinds)),
-    ]
-    for line in [*table.lines, *table.footer]:
-        lines.append(_markdown_line(line.name, map(_markdown_cell, line.cells)))
-    return "\n".join(lines) + "\n"
-
-
-def _markdown_line(name: str, cells: Iterable[str]) -> str:
-    return f"| {' | '.join([escape_markdown(name), *cells])} |"
-
-
-def _markdown_cell(cell: TableCell) -> str:
-    text = escape_markdown(cell.text)
-    text = f"**{text}**" if cell.strong else text
-    return f"{text} {cell.aside}" if cell.aside else text
-
-
-def escape_markdown(text: str) -> str:
-    r"""Return text that Markdown shows as it is.
-
-    Examples
-    --------
-    >>> print(escape_markdown("a_b | <i>"))
-    a\_b \| &lt;i&gt;
-    """
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_{}\[\]|~$])", r"\\\1", text)
-
-
-def escape_latex(text: str) -> str:
-    r"""Return text that LaTeX shows as it is.
-
-    Examples
-    --------
-    >>> print(escape_latex("a_b & 5 %"))
-    a\_b \& 5 \%
-    """
-    return "".join(_LATEX.get(letter, letter) for letter in text)
+    return "\n".join(sentences("markdown_table", table)) + "\n"

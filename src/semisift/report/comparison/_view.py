@@ -3,7 +3,7 @@
 Where something cannot be computed, it is None, and `obstacle` says why.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -16,7 +16,8 @@ from semisift.comparison import _statistical_tests
 from semisift.comparison._methods import BASELINES
 from semisift.comparison._results import ComparisonResults, Scores
 from semisift.comparison._sweeps import SWEEPS
-from semisift.utils._text import join, printable_name, shorten
+from semisift.report._page import sentences
+from semisift.utils._text import printable_name, shorten
 
 METRICS = {
     "accuracy": "accuracy",
@@ -24,97 +25,52 @@ METRICS = {
     "macro_f1": "macro F1",
     "auc": "area under the ROC curve",
 }
+MEASURES = ("figure", "stability", "agreement")
 
-LONGEST_SAID = 40
-LEVEL_OF_RANKS = 0.05
-LEVEL_OF_WINS = 0.1
+LONGEST_NAME = 40
+LEVEL_OF_RANKS, LEVEL_OF_WINS = 0.05, 0.1
 
 
-@dataclass(frozen=True, eq=False)
 class View:
-    """One judge and one metric at one level; the parameters are those of `Results.scores`."""
+    """What a comparison says of a choice.
 
-    results: ComparisonResults
-    judge: str
-    metric: str
-    level: float | None = None
-    size: int | None = None
+    Parameters
+    ----------
+    results : Results
+    choice : dict
+        Judge, metric, level and size, as for `Results.scores`.
+    """
 
-    @property
-    def choice(self) -> dict[str, Any]:
-        """What `Results` is asked for."""
-        names = ("judge", "metric", "level", "size")
-        return {name: getattr(self, name) for name in names}
-
-    @cached_property
-    def scores(self) -> Scores:
-        """What each method reached in each run."""
-        return self.results.scores(**self.choice)
-
-    @cached_property
-    def complete(self) -> Scores:
-        """The data sets on which all methods that have figures have all of them."""
-        return self.scores.complete()
+    def __init__(self, results: ComparisonResults, choice: dict[str, Any]) -> None:
+        self.results, self.choice = results, choice
+        self.judge, self.metric, self.level = (choice[k] for k in ("judge", "metric", "level"))
+        self.methods = [printable_name(name) for name in results.methods]
+        self.datasets = [printable_name(name) for name in results.datasets]
+        self.said = [shorten(name, LONGEST_NAME) for name in self.methods]
+        self.metric_name = METRICS.get(self.metric, self.metric)
+        self.scores: Scores = results.scores(**self.choice)
+        # the data sets on which all methods that have figures have all of them
+        self.complete = self.scores.complete()
+        self.places = [results.methods.index(name) for name in self.complete.methods]
+        self.is_bound = np.array([sees_all_labels(name) for name in results.methods], dtype=bool)
+        # why there are no tests over data sets; empty where there are
+        self.obstacle: str = results.obstacle(**self.choice)
 
     @cached_property
     def curves(self) -> NDArray[np.float64]:
         """Figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
         return self.results.curves(judge=self.judge, metric=self.metric, level=self.level)
 
-    @property
-    def methods(self) -> list[str]:
-        """Names as they are shown."""
-        return [printable_name(name) for name in self.results.methods]
-
-    @property
-    def datasets(self) -> list[str]:
-        """Names as they are shown."""
-        return [printable_name(name) for name in self.results.datasets]
-
-    @property
-    def said(self) -> list[str]:
-        """Names of methods as sentences have them: not too long."""
-        return [shorten(name, LONGEST_SAID) for name in self.methods]
-
-    @property
-    def metric_name(self) -> str:
-        """The metric in words."""
-        return METRICS.get(self.metric, self.metric)
-
-    @cached_property
-    def is_bound(self) -> NDArray[np.bool_]:
-        """Which methods are shown the labels that others are not."""
-        return np.array([sees_all_labels(name) for name in self.results.methods], dtype=bool)
-
-    @property
-    def places(self) -> list[int]:
-        """Places of the methods of `complete` among all methods."""
-        return [self.scores.methods.index(name) for name in self.complete.methods]
-
-    @property
-    def n_complete(self) -> int:
-        """How many data sets all methods finished."""
-        return len(self.complete.datasets)
-
-    @cached_property
-    def best(self) -> NDArray[np.bool_]:
-        """Which method is the best on a data set; see `best_of`."""
-        return self.best_of(self.scores.means)
-
     def best_of(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Mark the highest along the last axis, of methods that see no hidden labels.
 
         Equal ones are all marked, but none is where no other is lower.
         """
-        means = np.where(self.is_bound | ~np.isfinite(values), np.nan, values)
-        known = np.isfinite(means)
+        known = np.isfinite(values) & ~self.is_bound
         axis: Any = {"axis": -1, "keepdims": True, "where": known}
-        highest, lowest = means.max(initial=-np.inf, **axis), means.min(initial=np.inf, **axis)
-        return (
-            known
-            & (means >= highest - _statistical_tests.EQUAL)
-            & (lowest < highest - _statistical_tests.EQUAL)
-        )
+        highest, lowest = values.max(initial=-np.inf, **axis), values.min(initial=np.inf, **axis)
+        least = highest - _statistical_tests.EQUAL
+        return np.asarray(known & (values >= least) & (lowest < least))
 
     @cached_property
     def mean_ranks(self) -> NDArray[np.float64]:
@@ -123,7 +79,7 @@ class View:
             return self._of_all(np.nan)
         return self._of_all([*self.results.mean_ranks(**self.choice).values()])
 
-    @property
+    @cached_property
     def overall(self) -> NDArray[np.float64]:
         """Mean figure of each method over the complete data sets, of shape (n_methods,)."""
         has_figures = self.complete.values.size > 0
@@ -131,31 +87,17 @@ class View:
 
     def _of_all(self, values: Any) -> NDArray[np.float64]:
         """Return values of the complete methods as values of all methods."""
-        found = np.full(len(self.results.methods), np.nan)
+        found = np.full(len(self.methods), np.nan)
         found[self.places] = values
         return found
 
-    @cached_property
-    def obstacle(self) -> str:
-        """Why there are no tests over data sets; empty where there are."""
-        return self.results.obstacle(**self.choice)
-
-    @cached_property
-    def friedman(self) -> _statistical_tests.Friedman | None:
-        """Friedman's test over the complete data sets."""
-        return None if self.obstacle else self.results.friedman(**self.choice)
-
-    def nemenyi(self, alpha: float = LEVEL_OF_RANKS) -> _statistical_tests.Nemenyi | None:
-        """Nemenyi's test over the complete data sets."""
-        return None if self.obstacle else self.results.nemenyi(alpha, **self.choice)
-
-    @cached_property
-    def wilcoxon(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """p-values of the signed ranks of each pair of complete methods, plain and adjusted."""
-        return None if self.obstacle else self.results.pairwise_wilcoxon(**self.choice)
+    def test(self, name: str, *parameters: Any) -> Any:
+        """Return what a test of `Results` over the complete data sets says; None without any."""
+        test = getattr(self.results, name)
+        return None if self.obstacle else test(*parameters, **self.choice)
 
     def wins(self, *, corrected: bool) -> NDArray[np.int64] | None:
-        """Wins, ties and losses of the complete methods; None where there are none to count."""
+        """Return wins, ties and losses of the complete methods; None if there are none to count."""
         n_sets, n_runs, n_methods = self.complete.values.shape
         if not n_sets or min(n_runs, n_methods) < 2 or not np.isfinite(self.mean_ranks).any():
             return None
@@ -163,43 +105,70 @@ class View:
 
     @cached_property
     def left_out(self) -> list[str]:
-        """Say which data sets and methods stand outside of ranks and tests, and why."""
+        """Return which data sets and methods stand outside of ranks and tests, and why."""
         there = np.isfinite(self.scores.values)
         silent = [self.said[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
-        said = []
-        if 0 < len(silent) < len(self.methods):
-            said.append(f"Without any figure, and so without ranks: {join(silent)}.")
-        for i, dataset in enumerate(self.datasets):
-            lacking = [self.said[j] for j in self.places if not there[i, :, j].all()]
-            if lacking:
-                said.append(
-                    f"{shorten(dataset, LONGEST_SAID)} does not count for ranks and tests, as runs "
-                    f"of {join(lacking)} are missing there."
-                )
-        return said
+        is_whole: Any = there.all(axis=1)
+        lacking = [
+            (shorten(name, LONGEST_NAME), [self.said[j] for j in self.places if not runs[j]])
+            for name, runs in zip(self.datasets, is_whole, strict=True)
+        ]
+        silent = silent if len(silent) < len(self.methods) else []
+        return sentences("left_out", silent, [each for each in lacking if each[1]])
+
+    # --- what was measured besides the figures ---
+
+    def mean_stability(self) -> NDArray[np.float64]:
+        """Return the stability of each method, on average over the complete data sets."""
+        return self._over_complete(self.results.stability(level=self.level))
+
+    def typical_seconds(self) -> NDArray[np.float64]:
+        """Return the seconds of a ranking, as geometric means over the complete data sets."""
+        seconds = self.measured("seconds")
+        return 10 ** self._over_complete(np.log10(np.where(seconds > 0, seconds, np.nan)))
+
+    def most_memory(self) -> NDArray[np.float64]:
+        """Return the largest peak of each method, in megabytes."""
+        peaks = self.measured("peak_mb")
+        found = np.max(peaks, axis=0, initial=-np.inf, where=np.isfinite(peaks))
+        return np.where(np.isfinite(found), found, np.nan)
+
+    def measured(self, name: str) -> NDArray[np.float64]:
+        """Return what a run that did not fail took on average, of shape (n_datasets, n_methods)."""
+        found = self.results.measured(name)
+        values = found.values.copy()
+        for record in self.results.failures:
+            i, j = found.datasets.index(record["dataset"]), found.methods.index(record["method"])
+            values[i, record["run"], j] = np.nan
+        return replace(found, values=values).means
+
+    def _over_complete(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return means over the complete data sets of values of shape (n_datasets, n_methods).
+
+        A data set of no more features than are judged has no stability, and does not count.
+        """
+        rows = [self.results.datasets.index(name) for name in self.complete.datasets]
+        part = values[np.ix_(rows, self.places)]
+        part = part[np.isfinite(part).all(axis=1)]
+        return self._of_all(part.mean(axis=0) if len(part) else np.nan)
 
 
 def view_of(results: ComparisonResults, **choice: Any) -> View:
     """Return a view; what is not chosen is the first one of the comparison."""
-    known = {
-        "judge": results.protocol.judges[0],
-        "metric": results.protocol.metrics[0],
-        "level": results.levels[0],
-    }
+    judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
+    first: dict[str, Any] = {"judge": judge, "metric": metric, "level": results.levels[0]}
     chosen = {name: value for name, value in choice.items() if value is not None}
-    view = View(results, **{**known, **chosen})
-    _ = view.scores  # refuses what the comparison does not have
-    return view
+    return View(results, first | chosen)
 
 
 def views_of(results: ComparisonResults) -> list[View]:
     """Return a view for each judge and metric, at the first level."""
     pairs = product(results.protocol.judges, results.protocol.metrics)
-    return [View(results, judge, metric, results.levels[0]) for judge, metric in pairs]
+    return [view_of(results, judge=judge, metric=metric) for judge, metric in pairs]
 
 
 def sees_all_labels(label: str) -> bool:
-    """Tell whether an entrant of that name is shown the hidden labels.
+    """Return whether a method of that name is shown the hidden labels.
 
     Examples
     --------
@@ -230,72 +199,6 @@ def interval(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
     return mean, error * stats.t.ppf(0.975, degrees)
 
 
-# --- what was measured besides the figures ---
-
-
-def mean_stability(view: View) -> NDArray[np.float64]:
-    """Return the stability of each method, on average over the complete data sets."""
-    return _over_complete(view, view.results.stability(level=view.level))
-
-
-def typical_seconds(view: View) -> NDArray[np.float64]:
-    """Return the seconds of a ranking, as geometric means over the complete data sets."""
-    seconds = measured(view, "seconds")
-    return 10 ** _over_complete(view, np.log10(np.where(seconds > 0, seconds, np.nan)))
-
-
-def most_memory(view: View) -> NDArray[np.float64]:
-    """Return the largest peak of each method, in megabytes."""
-    peaks = measured(view, "peak_mb")
-    found = np.max(peaks, axis=0, initial=-np.inf, where=np.isfinite(peaks))
-    return np.where(np.isfinite(found), found, np.nan)
-
-
-def measured(view: View, name: str) -> NDArray[np.float64]:
-    """Return what a run took on average, of shape (n_datasets, n_methods).
-
-    Runs that failed do not count.
-    """
-    found = view.results.measured(name)
-    values = found.values.copy()
-    for record in view.results.failures:
-        i, j = found.datasets.index(record["dataset"]), found.methods.index(record["method"])
-        values[i, record["run"], j] = np.nan
-    return replace(found, values=values).means
-
-
-def _over_complete(view: View, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return means over the complete data sets of values of shape (n_datasets, n_methods).
-
-    A data set of no more features than are judged has no stability, and does not count.
-    """
-    kept = [view.results.datasets.index(name) for name in view.complete.datasets]
-    return mean_of_whole(values, kept, view.places)
-
-
-def mean_of_whole(
-    values: NDArray[np.float64], rows: list[int], columns: list[int]
-) -> NDArray[np.float64]:
-    """Return means over those rows that have a value in each of the columns; else NaN.
-
-    Examples
-    --------
-    >>> mean_of_whole(np.array([[1.0, 2.0], [np.nan, 9.0], [3.0, 4.0]]), [0, 1, 2], [0, 1])
-    array([2., 3.])
-    """
-    found = np.full(values.shape[1], np.nan)
-    part = values[np.ix_(rows, columns)]
-    part = part[np.isfinite(part).all(axis=1)]
-    if len(part):
-        found[columns] = part.mean(axis=0)
-    return found
-
-
-# --- a sweep ---
-
-MEASURES = ("figure", "stability", "agreement")
-
-
 class SweepView:
     """The figures of a view at all levels of its sweep.
 
@@ -305,31 +208,15 @@ class SweepView:
     """
 
     def __init__(self, view: View) -> None:
-        self.view = view
-        self.results = view.results
-        self.levels = [float(level) for level in view.results.levels if level is not None]
-
-    @property
-    def kind(self) -> str:
-        """What is varied, in words."""
-        kind = self.results.about["sweep"]["kind"]
-        return SWEEPS.get(kind, kind)
-
-    @cached_property
-    def figures(self) -> NDArray[np.float64]:
-        """Figures, of shape (n_levels, n_datasets, n_runs, n_methods)."""
-        return np.stack([replace(self.view, level=level).scores.values for level in self.levels])
-
-    @cached_property
-    def methods(self) -> NDArray[np.intp]:
-        """Places of the methods that have figures."""
-        return np.flatnonzero(np.isfinite(self.figures).any(axis=(0, 1, 2)))
-
-    @cached_property
-    def complete(self) -> list[int]:
-        """Places of the data sets on which all methods with figures have them at all levels."""
-        there = np.isfinite(self.figures)[..., self.methods]
-        return np.flatnonzero(there.all(axis=(0, 2, 3))).tolist()
+        self.view, results = view, view.results
+        kind = results.about["sweep"]["kind"]
+        self.kind = SWEEPS.get(kind, kind)
+        self.levels = [float(level) for level in results.levels if level is not None]
+        # of shape (n_levels, n_datasets, n_runs, n_methods)
+        self.figures = np.stack(
+            [results.scores(**view.choice | {"level": level}).values for level in self.levels]
+        )
+        self.methods = np.flatnonzero(np.isfinite(self.figures).any(axis=(0, 1, 2)))
 
     def values(self, measure: str, dataset: int | None) -> NDArray[np.float64]:
         """Return values of shape (n_runs or 1, n_methods, n_levels).
@@ -339,18 +226,19 @@ class SweepView:
         measure : str
             One of `MEASURES`.
         dataset : int or None
-            Its place; None is the mean over complete data sets.
+            Its place; None is the mean over data sets on which all methods that have figures have
+            them, and these values, at all levels.
         """
-        if measure == "figure":
-            found = self.figures
-        else:
-            of_level = getattr(self.results, measure)
+        found = self.figures
+        if measure != "figure":
+            of_level = getattr(self.view.results, measure)
             found = np.stack([of_level(level=level) for level in self.levels])[:, :, None]
         if dataset is not None:
             return found[:, dataset].transpose(1, 2, 0)
-        whole = np.asarray(np.isfinite(found[..., self.methods]).all(axis=(0, 2, 3)))
-        kept = [i for i in self.complete if whole[i]]
-        part = found[:, kept].mean(axis=1) if kept else np.full_like(found[:, 0], np.nan)
+        is_whole = np.ones(found.shape[1], dtype=bool)
+        for values in (self.figures, found):
+            is_whole &= np.isfinite(values[..., self.methods]).all(axis=(0, 2, 3))
+        part = found[:, is_whole].mean(axis=1) if is_whole.any() else np.nan * found[:, 0]
         return part.transpose(1, 2, 0)
 
     def name(self, measure: str) -> str:

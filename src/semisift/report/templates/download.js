@@ -1,4 +1,4 @@
-// The ranking as a file: what `semisift.report.download` packed.
+// A table as a file: what `semisift.report._download` packed.
 const unpack = async (text) => {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
@@ -8,7 +8,7 @@ const unpack = async (text) => {
     columns.map((cells) => (cells ? cells[row] : row + 1)).join(","));
   return [head, ...lines.map((line) => `${line}\n`)];
 };
-const saved = document.getElementById("ranking-file");
+const saved = document.getElementById("packed-file");
 const offer = document.getElementById("download");
 if ("DecompressionStream" in window) {
   offer.hidden = false;

@@ -57,27 +57,5 @@
     });
   });
 
-  // The numbers as a file, made here.
-  const field = (value) => {
-    const text = value === null ? "" : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  const toCsv = (numbers) => {
-    const lines = [["dataset", "method", "level", "run", "judge", "metric", "size", "value", "seconds", "peak_mb"]];
-    numbers.records.forEach(([dataset, method, level, run, seconds, peak, curves]) => {
-      numbers.judges.forEach((judge, i) => numbers.metrics.forEach((metric, j) => numbers.sizes.forEach((size, k) => {
-        lines.push([numbers.datasets[dataset], numbers.methods[method], level, run, judge, metric, size, curves[i][j][k], seconds, peak]);
-      })));
-    });
-    return lines.map((line) => line.map(field).join(",") + "\r\n").join("");
-  };
-  document.getElementById("download-place").hidden = false;
-  document.getElementById("download").addEventListener("click", () => {
-    const numbers = JSON.parse(document.getElementById("numbers").textContent);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([toCsv(numbers)], { type: "text/csv;charset=utf-8" }));
-    link.download = "comparison.csv";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-  });
+  {% include "download.js" %}
 })();

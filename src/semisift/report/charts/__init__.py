@@ -1,0 +1,1 @@
+"""The pictures: a module each, with `draw(ax, summary, style)` and what makes its summary."""
