@@ -49,7 +49,7 @@ CHOICE += ["warppie10p", "basehock", "dexter", "sc_mixology_5cl"]
 SHOWN = [name for names in KINDS.values() for name in names if name not in CHOICE]
 
 # Of larger sets so many rows are drawn.
-MOST_ROWS = 1500
+MAX_ROWS = 1500
 
 # The splits of the choice are others.
 FIRST_RUN = 500
@@ -128,7 +128,7 @@ def add_record(path, record):
 
 def load_some(name):
     X, y = load(name)
-    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_ROWS])
+    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MAX_ROWS])
     return X[rows], y[rows]
 
 
@@ -146,7 +146,7 @@ def label_accuracy(ranker, given, y):
 
 
 def judge(ranker, X, y, train, test):
-    """Return the accuracies of `JUDGES`; near-copies among measurements come last."""
+    """Return the accuracies of `JUDGES`; correlated features among measurements come last."""
     order = ranker.ranking_
     if not sparse.issparse(X):
         rows = np.asfortranarray(X[train], dtype=float)
@@ -342,7 +342,7 @@ def show_times(options):
     for name, (X, given) in tables.items():
         ranker, fit = rank("consensus", X, given, 0)
         start = time.process_time()
-        ranker.assess(X, given, n_resamples=20, n_permutations=39, light=True)
+        ranker.assess(X, given, n_resamples=20, n_permutations=39, fast=True)
         assess = time.process_time() - start
         parts = {each: rank(each, X, given, 0)[1] for each, _ in ranker.rankers_}
         shape = f"{X.shape[0]} x {X.shape[1]}"

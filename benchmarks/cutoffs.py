@@ -11,7 +11,7 @@ with the labels; the goal is at most 5 %. The rule "assess" is what `semisift ra
 the test of the labels at a small budget; its p-value is at most .05 in the share of trials that the
 column after it shows. `truth`: mean precision and recall where it is known which columns matter.
 madelon's informative columns are those that the other columns explain. `markers`: how many markers
-of simulations.py are confirmed, and how many useless columns. `cover`: how often the intervals of
+of simulations.py are significant, and how many useless columns. `cover`: how often the intervals of
 the ranks hold the rank on the whole population, and how alike the best columns are from half to
 half of a study and from one new study to the next. `time`: the shadow rule around SSFI.
 """
@@ -35,9 +35,9 @@ from semisift.base._ranker import RULES
 from semisift.utils._agreement import nogueira
 
 METHODS_HERE = "ssfi,fisher,sselect"
-ASSESS = {"n_resamples": 0, "n_permutations": 39, "light": True}
+ASSESS = {"n_resamples": 0, "n_permutations": 39, "fast": True}
 LABELS_PER_CLASS = (3, 10, 30)
-ON_HALVES = {"n_best": 10, "n_resamples": 20, "n_permutations": 0, "light": True}
+ON_HALVES = {"n_best": 10, "n_resamples": 20, "n_permutations": 0, "fast": True}
 
 # The simulations of benchmarks/consensus.py and of the choice of the consensus are others.
 FIRST_SEED = 1000
@@ -52,7 +52,7 @@ def kept(method, rule, X, y, seed):
         if rule != "assess":
             return ranker.get_support(), np.nan
         sure = ranker.assess(X, y, **ASSESS)
-        return sure.decisions == "confirmed", sure.p_value
+        return sure.decisions == "significant", sure.p_value
 
 
 # Noise --------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def spend(options):
         ranker.fit(X, given)
     print(
         f"shadow around SSFI on colon ({X.shape[0]} x {X.shape[1]}): "
-        f"{ranker.cutoff_.repetitions} repetitions, {int(ranker.get_support().sum())} confirmed, "
+        f"{ranker.cutoff_.repetitions} repetitions, {int(ranker.get_support().sum())} significant, "
         f"{time.perf_counter() - wall:.1f} s, of processors {time.process_time() - cpu:.1f} s"
     )
 

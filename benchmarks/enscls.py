@@ -154,10 +154,10 @@ def som(sets):
         )
 
 
-def rankings(problem):
+def rankings(data):
     """Rankings of all kinds of aggregation from one run of the members."""
-    setting = make_context(EnsCLS(), problem)
-    size = committee_size(problem.n_features)
+    setting = make_context(EnsCLS(), data)
+    size = committee_size(data.n_features)
     parts = []
     for start in range(0, size, 1024):
         deal = draw_samples((start, min(start + 1024, size)), setting)
@@ -167,13 +167,11 @@ def rankings(problem):
     for balance in (None, 1.0):
         scores = combine(sums, totals, balance)
         for how in ("draws", "rank", "zscore", "printed"):
-            score, _ = aggregate(
-                features[taken], scores[taken], problem.n_features, how, len(taken)
-            )
-            score[problem.constant] = np.nan
-            yield f"{how} {'balanced' if balance else 'plain'}", rank(-score, problem.seed)
-    printed_mean = EnsCLS(mean="plain", random_state=problem.seed)
-    yield "default, plain mean", rank(printed_mean._score(problem), problem.seed)
+            score, _ = aggregate(features[taken], scores[taken], data.n_features, how, len(taken))
+            score[data.constant] = np.nan
+            yield f"{how} {'balanced' if balance else 'plain'}", rank(-score, data.seed)
+    printed_mean = EnsCLS(mean="plain", random_state=data.seed)
+    yield "default, plain mean", rank(printed_mean._score(data), data.seed)
 
 
 def accuracy(sets):
@@ -182,9 +180,9 @@ def accuracy(sets):
         found = {}
         for run in range(RUNS):
             train, test, given = split(y, run)
-            problem = TrainingData.build(X[train], given, seed=run)
-            for kind, ranking in rankings(problem):
-                sparse_order, _ = put_copies_last(problem.X, ranking, ~problem.constant, 0.7, 20)
+            data = TrainingData.build(X[train], given, seed=run)
+            for kind, ranking in rankings(data):
+                sparse_order, _ = put_copies_last(data.X, ranking, ~data.constant, 0.7, 20)
                 for label, order in ((kind, ranking), (kind + " .7", sparse_order)):
                     found.setdefault(label, []).append(judge_svm(order, X, y, train, test))
         print(name)

@@ -1,4 +1,4 @@
-"""How often features are confirmed in tables that have nothing to do with the labels.
+"""How often features are significant in tables that have nothing to do with the labels.
 
     python benchmarks/error_rates.py nulls [--runs 200] [--methods transductive,fisher] [--only ...]
                                             [--check]
@@ -14,10 +14,10 @@ labels can be permuted among them in 1,000 ways or more; at most .05 is the goal
 labelled rows were chosen or measured apart from the others, as long as the table can tell. With
 --check the command fails where that can be ruled out (binomial test, p < 1e-4).
 
-`power`: the share of tables in which a single feature, complete or not, is confirmed, beside values
-that are missing.
+`power`: the share of tables in which a single feature, complete or not, is significant, beside
+values that are missing.
 
-`markers`: how many markers of simulations.py are confirmed with 3 and 5 labels a class, which are
+`markers`: how many markers of simulations.py are significant with 3 and 5 labels a class, which are
 a random sample of each class, and how many if the labelled rows were never held against the others.
 
 `confidence`: the mean confidence of the soft labels in tables whose labels tell nothing, beside the
@@ -41,7 +41,7 @@ from semisift.transduction._soft_labels import doubt_of
 N_ROWS, N_COLUMNS = 60, 200
 
 # The repetitions of `semisift rank`.
-ASSESS = {"n_resamples": 0, "n_permutations": 39, "light": True}
+ASSESS = {"n_resamples": 0, "n_permutations": 39, "fast": True}
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -288,20 +288,20 @@ TABLES = {**APART, **UNDECIDED, **SAMPLED}
 
 
 def try_table(name, method, seed):
-    """Return how many features are confirmed, the p-value, and whether labels stayed among their
+    """Return how many features are significant, the p-value, and whether labels stayed among their
     rows."""
     X, given, kept = TABLES[name](np.random.default_rng([seed, 10]))
-    confirmed, sure, _ = confirm(X, given, method, seed, **kept)
-    return int(confirmed.sum()), sure.p_value, sure.exchanged
+    significant, sure, _ = confirm(X, given, method, seed, **kept)
+    return int(significant.sum()), sure.p_value, sure.exchanged
 
 
 def confirm(X, given, method, seed, **kept):
-    """Return which features are confirmed, and the assessment."""
+    """Return which features are significant, and the assessment."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ranker = METHODS[method].cls(random_state=seed).fit(X, given, **kept)
         sure = ranker.assess(X, given, **ASSESS, **kept)
-    return sure.decisions == "confirmed", sure, ranker
+    return sure.decisions == "significant", sure, ranker
 
 
 def share(hits):
@@ -312,7 +312,7 @@ def share(hits):
 def nulls(options):
     too_often = []
     print(
-        f"{'table':33}{'method':14}{'confirmed any':>15}{'features':>9}{'p <= .05':>15}  labelled"
+        f"{'table':33}{'method':14}{'significant any':>15}{'features':>9}{'p <= .05':>15}  labelled"
     )
     for name in TABLES:
         if options.only not in name:
@@ -355,8 +355,8 @@ def one_feature(rng, shift, gone, own_gone, sizes):
 
 def try_power(shift, gone, own_gone, sizes, method, seed):
     X, given = one_feature(np.random.default_rng([seed, 11]), shift, gone, own_gone, sizes)
-    confirmed, _, ranker = confirm(X, given, method, seed)
-    return confirmed[0], ranker.ranking_[0] == 1
+    significant, _, ranker = confirm(X, given, method, seed)
+    return significant[0], ranker.ranking_[0] == 1
 
 
 POWER = {
@@ -370,14 +370,14 @@ POWER = {
 
 
 def power(options):
-    print(f"{'feature':33}{'method':14}{'confirmed':>15}{'ranks first':>15}")
+    print(f"{'feature':33}{'method':14}{'significant':>15}{'ranks first':>15}")
     for name, setting in POWER.items():
         if options.only not in name:
             continue
         for method in options.methods:
             jobs = [delayed(try_power)(*setting, method, seed) for seed in range(options.runs)]
-            confirmed, first = np.array(Parallel(options.jobs)(jobs)).T
-            print(f"{name:33}{method:14}{share(confirmed):>15}{share(first):>15}", flush=True)
+            significant, first = np.array(Parallel(options.jobs)(jobs)).T
+            print(f"{name:33}{method:14}{share(significant):>15}{share(first):>15}", flush=True)
 
 
 # Markers ------------------------------------------------------------------------------------------
@@ -387,14 +387,14 @@ FIRST_SEED = 1000
 
 
 def try_markers(kind, per_class, method, seed):
-    """Return how many markers are confirmed, with the check and without it, and what it said."""
+    """Return how many markers are significant, with the check and without it, and what it said."""
     X, _, given, is_marker = simulate(kind, per_class, FIRST_SEED + seed)
-    confirmed, sure, _ = confirm(X, given, method, seed)
+    significant, sure, _ = confirm(X, given, method, seed)
     if not sure.exchanged:
-        return confirmed[is_marker].sum(), confirmed[is_marker].sum(), False
+        return significant[is_marker].sum(), significant[is_marker].sum(), False
     with patch("semisift.selection._permutation.differences_of_labelled", return_value=()):
         before, _, _ = confirm(X, given, method, seed)
-    return confirmed[is_marker].sum(), before[is_marker].sum(), True
+    return significant[is_marker].sum(), before[is_marker].sum(), True
 
 
 def markers(options):

@@ -1,4 +1,4 @@
-"""Families of near-copies: which correlation makes one, and of which form they should be.
+"""Families of correlated features: which correlation makes one, and of which form they should be.
 
     SEMISIFT_DATA=... python benchmarks/families.py [--runs 8] [--methods fisher,ssfi]
 
@@ -48,7 +48,7 @@ HALVES = {
         "optdigits",
     ],
 }
-MOST_ROWS = 1500
+MAX_ROWS = 1500
 THRESHOLDS = (0.6, 0.7, 0.8, 0.9, 0.95)
 CONFIGURATIONS = [
     (None, "by score"),
@@ -62,7 +62,7 @@ MEASURES = "tree on 10", "machine on 20", "AUC of 20", "families of the best 20"
 @cache
 def read(name):
     X, y = load(name)
-    return X[:MOST_ROWS].astype(float), y[:MOST_ROWS]
+    return X[:MAX_ROWS].astype(float), y[:MAX_ROWS]
 
 
 # Families -----------------------------------------------------------------------------------------

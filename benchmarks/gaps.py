@@ -1,4 +1,4 @@
-"""Rankings of tables with gaps against those of the full tables: gaps kept, or filled by medians.
+"""Rankings of tables with missing values, kept or filled by medians, against those of full tables.
 
     python benchmarks/gaps.py [--methods fisher,laplacian] [--data wdbc,sonar] [--seeds 5]
                               [--shares 0.05,0.2] [--uneven]
@@ -8,7 +8,7 @@ values are taken away at random: each with the same probability or, with --uneve
 of the columns alone, three times as often. Measured are Spearman's correlation of the ranking with
 that of the full table, and which share of its best 20 columns (10 % if that is less) is among the
 best again. Means over the data sets, with the standard error over the seeds of the difference
-between both ways. Every method that takes gaps takes part.
+between both ways. Every method that takes missing values takes part.
 """
 
 import argparse
@@ -35,7 +35,7 @@ DATA = [
     "chowdary",
     "simulation",
 ]
-MOST_ROWS = MOST_COLUMNS = 300
+MAX_ROWS = MAX_COLUMNS = 300
 LABELS_PER_CLASS = 5
 
 
@@ -45,11 +45,11 @@ def draw(name, seed):
     if name == "simulation":
         X, y, _, is_marker = simulate("log", 1, seed)
         others = rng.permutation(np.flatnonzero(~is_marker))
-        columns = np.concatenate([np.flatnonzero(is_marker), others])[:MOST_COLUMNS]
+        columns = np.concatenate([np.flatnonzero(is_marker), others])[:MAX_COLUMNS]
     else:
         X, y = load(name)
-        columns = rng.permutation(X.shape[1])[:MOST_COLUMNS]
-    rows = rng.permutation(len(y))[:MOST_ROWS]
+        columns = rng.permutation(X.shape[1])[:MAX_COLUMNS]
+    rows = rng.permutation(len(y))[:MAX_ROWS]
     X, y = np.asarray(X[rows][:, columns], dtype=np.float64), y[rows]
     given = np.full(len(y), -1)
     for code in np.unique(y):
@@ -67,7 +67,7 @@ def take_away(X, share, seed, uneven):
 
 
 def fill(X):
-    """Put the median of a column into its gaps."""
+    """Put the median of a column into its missing values."""
     return np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
 
 

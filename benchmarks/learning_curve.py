@@ -48,14 +48,14 @@ SIMULATED = {
 }
 HALVES = {"choice": CHOICE + SIMULATED["choice"], "shown": SHOWN + SIMULATED["shown"]}
 
-MOST_ROWS = 500
+MAX_ROWS = 500
 
 # Half of the last digit of what is printed.
 ROUND = 0.005
 
 # Rankings that a true stability stands on, or a few less.
 N_RANKINGS = 40
-MOST_DISJOINT = 8
+MAX_DISJOINT = 8
 
 # The draws of other benchmarks are others.
 FIRST_RUN = 1300
@@ -122,7 +122,7 @@ def load_some(name):
             y = np.random.default_rng(FIRST_RUN).permutation(y)
     else:
         X, y = load(name)
-    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_ROWS])
+    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MAX_ROWS])
     return large_classes(X[rows], y[rows])
 
 
@@ -152,21 +152,21 @@ def draw(y, n_all, rng, classes=None):
 
 def fitted(method, X, given, seed):
     ranker = METHODS[method].cls(random_state=seed).fit(X, given)
-    problem = ranker._build_again(X, given, "learning_curve", "curve", {})
-    return ranker, problem
+    data = ranker._build_again(X, given, "learning_curve", "curve", {})
+    return ranker, data
 
 
 def find_truth(method, X, y, n_all):
     """Return the stability of rankings from so many labels, with its standard error."""
-    ranker, problem = fitted(method, X, draw(y, n_all, np.random.default_rng(0)), 0)
+    ranker, data = fitted(method, X, draw(y, n_all, np.random.default_rng(0)), 0)
     n_best = count_best(ranker, None)
     classes = np.unique(y)
     codes = np.searchsorted(classes, y).astype(np.int32)
-    problem = problem.with_labels(Labels(codes, classes), None, 0)
-    make_components(problem)
-    scorer = Scorer(ranker, light=True)
+    data = data.with_labels(Labels(codes, classes), None, 0)
+    make_components(data)
+    scorer = Scorer(ranker, fast=True)
     n_disjoint = min(np.bincount(codes) // -(-n_all // len(classes)))
-    n_disjoint = int(min(n_disjoint, MOST_DISJOINT))
+    n_disjoint = int(min(n_disjoint, MAX_DISJOINT))
     values = []
     for number in range(N_RANKINGS // n_disjoint):
         rng = np.random.default_rng([TRUTH_STREAM, n_all, number])
@@ -175,7 +175,7 @@ def find_truth(method, X, y, n_all):
             rows = np.flatnonzero(draw(free, n_all, rng, classes) >= 0)
             free[rows] = -1
             seed = seed_of(n_all, TRUTH_STREAM, N_RANKINGS * number + hand)
-            ranking = rank_labelled((rows, seed), problem, scorer, n_best)
+            ranking = rank_labelled((rows, seed), data, scorer, n_best)
             best.append(np.flatnonzero(ranking <= n_best))
         values.append(alike_features(ranker, best).value)
     error = np.std(values, ddof=1) / len(values) ** 0.5
@@ -183,17 +183,15 @@ def find_truth(method, X, y, n_all):
 
 
 def predict(method, X, given, seed):
-    ranker, problem = fitted(method, X, given, seed)
+    ranker, data = fitted(method, X, given, seed)
     start = time.process_time()
-    deals = split_labels(problem, seed, least=1)
+    deals = split_labels(data, seed, least=1)
     n_best = count_best(ranker, None)
     n_steps = sum(map(len, deals))
-    found = measure(
-        ranker, problem, deals, iter(range(n_steps)), n_best=n_best, seed=seed, light=True
-    )
+    found = measure(ranker, data, deals, iter(range(n_steps)), n_best=n_best, seed=seed, fast=True)
     seconds = time.process_time() - start
     record = {name: getattr(found, name).round(5).tolist() for name in found._fields}
-    return record | {"seconds": round(seconds, 3), "n_best": n_best, "p": problem.n_features}
+    return record | {"seconds": round(seconds, 3), "n_best": n_best, "p": data.n_features}
 
 
 # Tables -------------------------------------------------------------------------------------------

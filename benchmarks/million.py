@@ -184,7 +184,7 @@ def open_table(options):
     X = root["X"]
     source = from_group(X, X.attrs["shape"], "csr", path.name, of_file(path))
     y = obs["label"].astype(object).where(obs["label"].notna(), None).to_numpy()
-    rows = OutOfCoreMatrix(source, max_memory=options.max_memory, passes=options.passes)
+    rows = OutOfCoreMatrix(source, max_memory=options.max_memory, cache_dir=options.cache_dir)
     return rows, y, obs["truth"].to_numpy(), var["marker"].to_numpy()
 
 
@@ -272,7 +272,7 @@ def rank_map(options):
     watcher.start()
     cpu = time.process_time()
     result = (
-        semisift.OutOfCoreMatrix(X).load(keeps_gaps=True)
+        semisift.OutOfCoreMatrix(X).load(keeps_missing=True)
         if ranker is None
         else ranker().fit(X, y).scores_
     )
@@ -325,7 +325,7 @@ def main():
     runner.add_argument("file")
     runner.add_argument("--work", choices=["all", *WORK], default="all")
     runner.add_argument("--max-memory", default=None)
-    runner.add_argument("--passes", default=None)
+    runner.add_argument("--cache-dir", default=None)
     runner.add_argument("--n-jobs", type=int, default=1)
     runner.add_argument("--all-rows", action="store_true", help="no sample; in memory only")
     runner.add_argument("--here", action="store_true", help=argparse.SUPPRESS)

@@ -86,11 +86,11 @@ class Table:
 
     def __init__(self, X, y, given, seed):
         self.y, self.given, self.seed = y, given, seed
-        self.problem = TransductiveScore(random_state=seed)._build_problem(X, np.full(len(y), -1))
-        self.T = components(self.problem)[:, :N_COMPONENTS]
+        self.data = TransductiveScore(random_state=seed)._build_data(X, np.full(len(y), -1))
+        self.T = components(self.data)[:, :N_COMPONENTS]
 
     def labelled(self, given):
-        return self.problem.with_labels(parse_labels(given, len(given)), None, self.problem.seed)
+        return self.data.with_labels(parse_labels(given, len(given)), None, self.data.seed)
 
     def missing(self):
         """Return the labels as scikit-activeml takes them."""
@@ -127,14 +127,14 @@ def in_turn(choose):
 def choose_margin(table, n, rng, weight=None):
     from skactiveml.pool import UncertaintySampling
 
-    problem = table.labelled(table.given)
-    if problem.labels.n_classes < 2:
+    data = table.labelled(table.given)
+    if data.labels.n_classes < 2:
         return choose_random(table, n, rng)
-    shares = find_soft_labels(problem).shares
+    shares = find_soft_labels(data).shares
     strategy = UncertaintySampling(method="margin_sampling", random_state=rng.integers(1 << 30))
     return strategy.query(
         np.arange(len(shares))[:, None],
-        np.where(problem.labels.codes < 0, np.nan, problem.labels.codes),
+        np.where(data.labels.codes < 0, np.nan, data.labels.codes),
         known_shares(shares),
         fit_clf=False,
         utility_weight=weight,
@@ -260,7 +260,7 @@ class Case:
         best = np.argsort(ranker.ranking_)
         if sparse.issparse(self.X) or self.is_marker is not None:
             judged = self.worth[best[:N_BEST]].sum()
-        else:  # near-copies of the best are put last by some methods
+        else:  # features correlated with the best are put last by some methods
             judged = self.worth[np.argsort(ranker.score_ranking_)[:N_BEST]].sum()
         hidden, y = given < 0, self.table.y
         told = getattr(ranker, "transduction_", None)

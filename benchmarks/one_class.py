@@ -7,8 +7,8 @@
 `markers`: the share of the markers of simulations.py among the best 20 features from labels of the
 first class alone, from as many of each class, and by the F-score of the labelled rows against all
 others; the estimated and the true share of the class. `null`: the share of trials in which anything
-is confirmed where the labelled rows of one class are drawn at random, among rows that fall into two
-groups. `strangers`: how often rows are said to fit no class where all classes have labels, and
+is significant where the labelled rows of one class are drawn at random, among rows that fall into
+two groups. `strangers`: how often rows are said to fit no class where all classes have labels, and
 where one has none.
 """
 
@@ -31,7 +31,7 @@ LABELS = (5, 20)
 N_BEST = 20
 SETS = ("khan_srbct", "waveform21", "optdigits", "sc_mixology_5cl", "warppie10p", "classic3")
 TWO_CLASSES = ("wdbc", "chowdary", "isolet_bc", "madelon", "basehock")
-MOST_ROWS = 2000
+MAX_ROWS = 2000
 
 
 def found(ranker, marks):
@@ -68,7 +68,7 @@ def show_markers(options):
 
 
 def null_trial(method, seed):
-    """Tell whether anything is confirmed of labels that tell nothing."""
+    """Tell whether anything is significant of labels that tell nothing."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([seed, 0x6F6E65])
     X = rng.normal(size=(100, 50))
@@ -76,8 +76,8 @@ def null_trial(method, seed):
     y = np.full(100, -1)
     y[rng.permutation(100)[:10]] = 1
     ranker = METHODS[method].cls(random_state=seed).fit(X, y)
-    sure = ranker.assess(X, y, n_permutations=39, n_resamples=0, light=True)
-    return "confirmed" in sure.decisions, sure.p_value <= 0.05
+    sure = ranker.assess(X, y, n_permutations=39, n_resamples=0, fast=True)
+    return "significant" in sure.decisions, sure.p_value <= 0.05
 
 
 def show_null(options):
@@ -85,7 +85,7 @@ def show_null(options):
     for method in options.methods.split(","):
         tasks = (delayed(null_trial)(method, seed) for seed in range(options.trials))
         shares = np.mean(Parallel(options.n_jobs)(tasks), axis=0)
-        print(f"{method}: confirmed {shares[0]:.3f}, p-value at most .05 {shares[1]:.3f}")
+        print(f"{method}: significant {shares[0]:.3f}, p-value at most .05 {shares[1]:.3f}")
 
 
 def stranger_trials(X, y, hidden, trials):
@@ -97,8 +97,8 @@ def stranger_trials(X, y, hidden, trials):
             given = np.full(len(y), -1)
             for label in np.setdiff1d(y, [hidden]):
                 given[rng.permutation(np.flatnonzero(y == label))[:n_labels]] = label
-            problem = TrainingData.build(X, given)
-            rows = find_novel_rows(components(problem), problem.labels)
+            data = TrainingData.build(X, given)
+            rows = find_novel_rows(components(data), data.labels)
             told.append(len(rows) > 0)
             right += [np.mean(y[rows] == hidden)] if len(rows) else []
     return np.mean(told), np.mean(right) if right else np.nan
@@ -112,7 +112,7 @@ def show_strangers(options):
     print("| --- | --- | --- | --- |")
     for name, (X, labels) in tables.items():
         y = np.unique(labels, return_inverse=True)[1]
-        rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_ROWS])
+        rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MAX_ROWS])
         X, y = X[rows], y[rows]
         all_known = stranger_trials(X, y, -1, options.trials)[0]
         hidden = [stranger_trials(X, y, code, options.trials) for code in range(3) if y.max() > 1]

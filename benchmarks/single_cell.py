@@ -64,7 +64,7 @@ SETS = "sc_mixology_5cl", "sc_mouse_bladder"
 N_BEST = 20
 
 # Of larger sets so many cells are drawn; the splits are those of benchmarks/consensus.py.
-MOST_CELLS, FIRST_SPLIT = 1500, 500
+MAX_CELLS, FIRST_SPLIT = 1500, 500
 
 COST_SHAPE = 5000, 5000
 
@@ -225,7 +225,7 @@ def judge_genes(options):
 def load_some(name):
     """Return some cells of a set, and the genes that ten or more of them have."""
     counts, y = load(name)
-    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_CELLS])
+    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MAX_CELLS])
     counts = sparse.csr_array(counts[rows])
     is_seen = np.asarray((counts > 0).sum(axis=0)).ravel() >= 10
     return counts[:, np.flatnonzero(is_seen)], y[rows]
@@ -401,12 +401,12 @@ def show_unlabelled(options):
 
 
 def show_null(options):
-    """Print how often genes are confirmed for a class where the labels tell nothing.
+    """Print how often genes are significant for a class where the labels tell nothing.
 
     400 cells of four types that differ in 80 of 500 genes; 24 labels of four classes are given to
     cells at random.
     """
-    confirmed = []
+    significant = []
     for draw in range(options.draws):
         rng = np.random.default_rng([draw, 0x6E756C])
         y, marks = np.arange(400) % 4, np.where(np.arange(500) < 80, np.arange(500) % 4, -1)
@@ -418,10 +418,10 @@ def show_null(options):
         given = np.full(400, -1)
         given[rng.permutation(400)[:24]] = np.arange(24) % 4
         ranker = METHODS["transductive"].cls(random_state=draw).fit(X, given)
-        sure = ranker.assess(X, given, n_resamples=0, n_permutations=39, light=True)
-        confirmed.append((sure.class_p_values <= 0.025 + 1e-12).any(axis=1))
-    each, some = np.mean(confirmed), np.mean(np.any(confirmed, axis=1))
-    print(f"{options.draws} draws: a gene is confirmed for a class in {each:.4f} of the classes,")
+        sure = ranker.assess(X, given, n_resamples=0, n_permutations=39, fast=True)
+        significant.append((sure.class_p_values <= 0.025 + 1e-12).any(axis=1))
+    each, some = np.mean(significant), np.mean(np.any(significant, axis=1))
+    print(f"{options.draws} draws: a gene is significant for a class in {each:.4f} of the classes,")
     print(f"for any of the four in {some:.4f} of the draws")
 
 

@@ -3,7 +3,7 @@
     python benchmarks/ssfi.py [--part race] [--part growth] ... [--sets colon,madelon]
 
 Parts, all by default: race (CPU seconds and ratios), threads, memory, growth, start-up, sefr,
-self-training (what SEFR takes more than SSFI), text, no-kernels, gaps.
+self-training (what SEFR takes more than SSFI), text, no-kernels, missing values.
 The opponents of the race (SSFI and b: the least of three runs; the others: one run):
   a  the scikit-learn version of SSFI that permutes only the features a tree splits on
      (tests/reference; some members, scaled to the committee)
@@ -317,7 +317,9 @@ def no_kernels(_):
 
 def gaps(_):
     """Time tables of which some values are missing against the same tables with all values."""
-    print("\nCPU seconds of SSFI: rows, columns, labels; no gaps, 5 %, 20 %; their ratios to none")
+    print(
+        "\nCPU seconds of SSFI: rows, columns, labels; 0, 5, 20 % of the values missing; ratios to none"
+    )
     ratios = []
     for n, p, n_labelled, n_members in (
         (200, 3000, 10, "auto"),

@@ -1,4 +1,4 @@
-"""Donors and batches: what is confirmed with and without a word on which rows belong together.
+"""Donors and batches: what is significant with and without a word on which rows belong together.
 
     python benchmarks/studies.py donors [--runs 40] [--methods fisher] [--rules assess] [--shift 0]
     python benchmarks/studies.py batches [--runs 40] [--methods fisher,consensus]
@@ -16,13 +16,13 @@ tells how the classes are dealt to the donors, always at random:
 
 With `--shift` the first 5 columns, which do not differ between donors otherwise, and 5 that do,
 differ by so much between the classes. What is shown, without and with `groups`, is the share of
-runs in which anything else is confirmed, which is to be at most .05, with its standard error; the
-share in which the p-value of the whole is at most .05; and how many of the 10 are confirmed.
+runs in which anything else is significant, which is to be at most .05, with its standard error; the
+share in which the p-value of the whole is at most .05; and how many of the 10 are significant.
 
 `batches`: 120 rows in two batches, one with a quarter and one with three quarters of the second
 class, and 20 labelled rows in each, of which 5 are of the rarer class. Of 100 columns 5 tell the
 classes apart, by `--shift` or 1.5, and 10 the batches, by 3; then the same without the former. What
-is confirmed, with and without `batch`, and the mean ranks of both kinds of columns.
+is significant, with and without `batch`, and the mean ranks of both kinds of columns.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from joblib import Parallel, delayed
 from semisift import METHODS
 
 N_COLUMNS, N_MARKERS = 100, 10
-ASSESS = {"n_resamples": 0, "n_permutations": 39, "light": True}
+ASSESS = {"n_resamples": 0, "n_permutations": 39, "fast": True}
 KINDS = ("between", "unequal", "sample", "few", "within", "both")
 
 
@@ -90,24 +90,24 @@ def batches(seed, shift):
     return X, given, batch, columns < 5, (columns >= 5) & (columns < 15)
 
 
-def confirmed(method, rule, X, y, seed, **known):
-    """Return which columns are confirmed, the p-value of an assessment, and the ranking."""
+def significant(method, rule, X, y, seed, **known):
+    """Return which columns are significant, the p-value of an assessment, and the ranking."""
     number = None if rule == "assess" else rule
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ranker = METHODS[method].cls(n_features_to_select=number, random_state=seed)
         ranker.fit(X, y, **known)
         if rule != "assess":
-            return ranker.decisions_ == "confirmed", np.nan, ranker.ranking_
+            return ranker.decisions_ == "significant", np.nan, ranker.ranking_
         sure = ranker.assess(X, y, **ASSESS, **known)
-        return sure.decisions == "confirmed", sure.p_value, ranker.ranking_
+        return sure.decisions == "significant", sure.p_value, ranker.ranking_
 
 
 def donor_trial(kind, method, rule, shift, seed):
     X, y, groups, markers = donors(kind, seed, shift)
     values = []
     for known in ({}, {"groups": groups}):
-        found, p_value, _ = confirmed(method, rule, X, y, seed, **known)
+        found, p_value, _ = significant(method, rule, X, y, seed, **known)
         values.append([(found & ~markers).any(), p_value <= 0.05 + 1e-12, (found & markers).sum()])
     return values
 
@@ -116,7 +116,7 @@ def batch_trial(method, rule, shift, seed):
     X, y, batch, markers, of_batch = batches(seed, shift)
     useless, values = ~markers | (shift == 0), []
     for known in ({}, {"batch": batch}):
-        found, p_value, ranking = confirmed(method, rule, X, y, seed, **known)
+        found, p_value, ranking = significant(method, rule, X, y, seed, **known)
         counts = (found & useless).any(), p_value <= 0.05 + 1e-12, (found & ~useless).sum()
         values.append([*counts, ranking[markers].mean(), ranking[of_batch].mean()])
     return values

@@ -39,7 +39,7 @@ from tests.reference.wrappers import fw_semifs
 
 CLASSIFIERS = {"naive Bayes": GaussianNB(), "5 neighbours": KNeighborsClassifier()}
 FOLDS = StratifiedKFold(5)
-FEW = 20  # columns for the slow reference
+MIN = 20  # columns for the slow reference
 
 
 def timed(work, *arguments):
@@ -104,14 +104,14 @@ def fw(n_picks):
         X, y = load(name)
         given = few_labels(y)
         print(f"{name}: FW-SemiFS, 6 labels, {n_picks} columns")
-        print(f"{'learner':14}{'seconds':>9}{'a column':>10}{f'{FEW} columns':>12}", end="")
+        print(f"{'learner':14}{'seconds':>9}{'a column':>10}{f'{MIN} columns':>12}", end="")
         print(f"{'plain':>8}{'ratio':>7}")
         for learner, estimator in CLASSIFIERS.items():
             # the first five are picked on the labelled rows alone
             begun, _ = timed(FWSemiFS(n_features_to_select=5, estimator=estimator).fit, X, given)
             ranker = FWSemiFS(n_features_to_select=n_picks, estimator=estimator)
             whole, _ = timed(ranker.fit, X, given)
-            few = X[:, :FEW].astype(np.float64)
+            few = X[:, :MIN].astype(np.float64)
             ours, ranker = timed(
                 FWSemiFS(n_features_to_select=6, estimator=estimator).fit, few, given
             )
@@ -158,9 +158,9 @@ class FittedLogistic(LogisticRegression):
 
 def linear(n_picks):
     X, y = load("colon")
-    few = X[:, :FEW].astype(np.float64)
-    n_picks = min(n_picks, FEW)
-    print(f"colon, {n_picks} of {FEW} and of {X.shape[1]} columns by {FOLDS}")
+    few = X[:, :MIN].astype(np.float64)
+    n_picks = min(n_picks, MIN)
+    print(f"colon, {n_picks} of {MIN} and of {X.shape[1]} columns by {FOLDS}")
     print(f"{'learner':12}{'one by one':>12}{'at once':>10}{'ratio':>7}{'all columns':>13}", end="")
     print("  same picks")
     for name, one_by_one, at_once in (

@@ -116,7 +116,7 @@ def families() -> plt.Figure:
 
 
 def cutoffs() -> plt.Figure:
-    """Draw scores by rank, with what was confirmed."""
+    """Draw scores by rank, with what was significant."""
     data = load_breast_cancer(as_frame=True)
     y = data.target.where(data.target.groupby(data.target).cumcount() < 8, -1)
     ranker = Consensus(n_features_to_select="shadow", redundancy_threshold=None, random_state=0)

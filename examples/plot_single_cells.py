@@ -81,7 +81,7 @@ for sentence in adata.uns["semisift"]["assessment"]["sentences"]:
     print(sentence)
 
 # %%
-# The best genes with their scores. Filled circles are confirmed, that is better than chance; the
+# The best genes with their scores. Filled circles are significant, that is better than chance; the
 # numbers are the ranks on halves of the cells, without the highest and lowest 5%.
 
 ax = semisift.pl.ranking(adata, n_features=20, show=False)

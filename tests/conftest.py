@@ -45,8 +45,8 @@ def data():
 @pytest.fixture
 def stay_sparse(monkeypatch):
     """Let small sparse matrices be worked on as large ones are."""
-    monkeypatch.setattr(_columns, "FEW_VALUES", 0)
-    monkeypatch.setattr(_columns, "FEW_COLUMNS", -1)
+    monkeypatch.setattr(_columns, "MIN_VALUES", 0)
+    monkeypatch.setattr(_columns, "MIN_COLUMNS", -1)
 
 
 needs_kernels = pytest.mark.skipif(not _kernels.are_compiled(), reason="the kernels are not built")

@@ -83,7 +83,7 @@ class Given(FeatureRanker):
         super().__init__(n_features_to_select=n_features_to_select, random_state=random_state)
         self.scores = scores
 
-    def _score(self, problem):
+    def _score(self, data):
         return np.asarray(self.scores, dtype=float)
 
 
@@ -101,7 +101,7 @@ def new_assessment(**changes):
         "null_score": np.nan,
         "n_permutations": 0,
         "permuted": True,
-        "light": False,
+        "fast": False,
     }
     return Assessment(**known | changes)
 

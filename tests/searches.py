@@ -76,8 +76,8 @@ def fit(estimator, X, y, **params):
 
 
 def make_trials(X, y):
-    problem = TrainingData.build(X, y)
-    return Trials.build(problem, problem.labels.codes, [problem.labels.labelled])
+    data = TrainingData.build(X, y)
+    return Trials.build(data, data.labels.codes, [data.labels.labelled])
 
 
 def chance(n_features, seed=0):

@@ -3,8 +3,8 @@
     python tools/soak.py --hours 1 [--seed 0] [--log soak.jsonl]
     python tools/soak.py --turn 1234          # one turn again, with its traceback
 
-A turn draws a table and labels from its number (odd shapes, orders, dtypes, sparse forms, gaps,
-copies, extreme values) and does one of these:
+A turn draws a table and labels from its number (odd shapes, orders, dtypes, sparse forms, missing
+values, copies, extreme values) and does one of these:
 
 - fit: a ranker twice, and again with other threads and in another form, sparse ones among them: the
   ranking is one, and scores are equal to the bit.
@@ -44,10 +44,10 @@ from sklearn.naive_bayes import GaussianNB
 
 from semisift import CLASSIFIERS, METHODS
 
-MOST_GROWTH = 64  # MB over the second half
+MAX_GROWTH = 64  # MB over the second half
 CHECK_EVERY = 10  # turns between two looks at the memory
 AT_MOST = 300  # seconds of a command
-FEW_MEMBERS = 20
+MIN_MEMBERS = 20
 RUNS = 20  # of each of two methods, in a comparison that is stopped
 
 FORMATS = ("csv", "tsv", "parquet", "npz", "csv.gz")
@@ -123,7 +123,7 @@ def draw_form(rng, X):
 def draw_parameters(rng, cls):
     """Return settings that keep a turn short."""
     known = inspect.signature(cls).parameters
-    drawn = {"random_state": int(rng.integers(0, 1000)), "n_members": FEW_MEMBERS, "max_iter": 5}
+    drawn = {"random_state": int(rng.integers(0, 1000)), "n_members": MIN_MEMBERS, "max_iter": 5}
     if "n_features_to_select" in known and rng.random() < 0.5:
         drawn["n_features_to_select"] = float(rng.uniform(0.05, 1))
     return {name: value for name, value in drawn.items() if name in known}
@@ -173,7 +173,9 @@ def turn_fit(rng, folder):
         same_outcome(first, fit_or_refuse(lambda: make(n_jobs=2), X, y), "n_jobs=2")
     form = draw_form(rng, X)
     formed = fit_or_refuse(make, form, y)
-    if not (sparse.issparse(form) and np.isnan(X).any()):  # gaps in sparse rows are refused
+    if not (
+        sparse.issparse(form) and np.isnan(X).any()
+    ):  # missing values in sparse rows are refused
         same_outcome(first, formed, f"the same rows as {type(form).__name__}")
     return name if ranker is not None else f"{name}, refused: {first[1][:200]}"
 
@@ -398,7 +400,7 @@ TURNS = {
 
 
 def take_turn(number):
-    """Do what a number stands for; return what it was, and what was wrong."""
+    """Do what a number represents; return what it was, and what was wrong."""
     rng = np.random.default_rng(number)
     kind = str(rng.choice([*TURNS], p=[share for _, share in TURNS.values()]))
     with tempfile.TemporaryDirectory(prefix="soak") as folder:
@@ -446,7 +448,7 @@ def soak(hours, seed, log):
     print(f"{(time.time() - began) / 3600:.2f} hours, {sum(kinds.values()):,} turns: {done}")
     print(f"failed: {len(failures)} {failures[:20]}")
     print(f"memory: {late[-1]:.0f} MB, {growth:+.1f} MB over the second half")
-    return not failures and growth < MOST_GROWTH
+    return not failures and growth < MAX_GROWTH
 
 
 def main():

@@ -3,7 +3,8 @@ Your own method in 30 lines
 ===========================
 
 A ranker is a class with one method, ``_score``, which returns a number for each column. Validation,
-ranking, ties, near-copies, cut-offs, p-values, pipelines and reports come with the base class.
+ranking, ties, correlated features, cut-offs, p-values, pipelines and reports come with the base
+class.
 """
 
 import matplotlib.pyplot as plt
@@ -30,10 +31,10 @@ class SpreadScore(FeatureRanker):
 
     n_neighbors: int = 10
 
-    def _score(self, problem):
+    def _score(self, data):
         spread = LabelSpreading(kernel="knn", n_neighbors=self.n_neighbors)
-        rows = scale(problem.X)
-        labels = spread.fit(rows, problem.labels.codes).transduction_
+        rows = scale(data.X)
+        labels = spread.fit(rows, data.labels.codes).transduction_
         return f_classif(rows, labels)[0]
 
 

@@ -37,7 +37,7 @@ def share_real(ranker, y):
 
 # %%
 # The Fisher score looks at labelled rows alone. The two others learn from the unlabelled rows as
-# well. Near-copies are left where they are, since here all real columns are welcome.
+# well. Correlated features are left where they are, since here all real columns are welcome.
 
 methods = {
     "Fisher score (labelled rows alone)": FisherScore(),

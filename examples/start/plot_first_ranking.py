@@ -37,7 +37,7 @@ print(ranker.to_frame().select("feature", "rank", "score").head(8))
 
 # %%
 # Many of the 30 say nearly the same: radius, perimeter and area of a nucleus. The best of such a
-# family stands for it, and the others go last. The picture has one point for each family.
+# family represents it, and the others go last. The picture has one point for each family.
 
 fig, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
 ranker.plot_scores(ax)

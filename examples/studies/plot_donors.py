@@ -33,11 +33,11 @@ without.assess(X, y, n_resamples=0, n_permutations=99)
 knowing = FisherScore(random_state=0).fit(X, y, groups=donor)
 knowing.assess(X, y, n_resamples=0, n_permutations=99, groups=donor)
 for name, ranker in [("without groups", without), ("with groups", knowing)]:
-    n_confirmed = (ranker.assessment_.decisions == "confirmed").sum()
-    print(f"{name}: p = {ranker.assessment_.p_value:.2f}, {n_confirmed} features confirmed")
+    n_significant = (ranker.assessment_.decisions == "significant").sum()
+    print(f"{name}: p = {ranker.assessment_.p_value:.2f}, {n_significant} features significant")
 
 # %%
-# And 20 such studies: in how many is any feature confirmed, though none should be?
+# And 20 such studies: in how many is any feature significant, though none should be?
 
 wrong = {"without groups": 0, "with groups": 0}
 for seed in range(20):
@@ -45,8 +45,8 @@ for seed in range(20):
     for name, known in [("without groups", {}), ("with groups", {"groups": donor})]:
         ranker = FisherScore(random_state=0).fit(table, y, **known)
         sure = ranker.assess(table, y, n_resamples=0, n_permutations=39, **known)
-        wrong[name] += bool((sure.decisions == "confirmed").any())
-print("Studies of 20 in which something is confirmed:", wrong)
+        wrong[name] += bool((sure.decisions == "significant").any())
+print("Studies of 20 in which something is significant:", wrong)
 
 # %%
 # Left: the best feature of the first study. Long lines are the means of the healthy and of the ill,

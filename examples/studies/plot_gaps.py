@@ -1,5 +1,5 @@
 """
-Gaps: values that nobody measured
+Missing values: values that nobody measured
 =================================
 
 Real tables have holes. Many methods take them as they are: NaN is a value that is not there, and
@@ -24,11 +24,11 @@ for label in (0, 1):
     y[rng.choice(np.flatnonzero(truth == label), 10, replace=False)] = label
 
 takers = [name for name, method in METHODS.items() if method.cls.allow_nan]
-print(f"{len(takers)} of {len(METHODS)} methods take gaps: {', '.join(takers)}")
+print(f"{len(takers)} of {len(METHODS)} methods take missing values: {', '.join(takers)}")
 
 # %%
-# Three draws of the gaps for each share. The other way is to fill each gap with the median of its
-# column first, as is often done.
+# Three draws of the missing values for each share. The other way is to fill each gap with the
+# median of its column first, as is often done.
 
 
 def rank(table):
@@ -51,7 +51,8 @@ print("gaps filled", dict(zip(shares, alike[1].mean(axis=1).round(2).tolist(), s
 # %%
 # Left: a corner of the table with 20 % of its values gone. Right: how alike the ranking is to that
 # of the full table (Spearman's correlation: 1 is the same order). Lines are means, small marks
-# single draws. Both ways do well here, and with many gaps it is a little better to keep them.
+# single draws. Both ways do well here, and with many missing values it is a little better to keep
+# them.
 
 fig, (ax, other) = plt.subplots(
     1, 2, figsize=(8.8, 3.8), width_ratios=[1, 1.7], layout="constrained"

@@ -3,8 +3,8 @@ What you know of features
 =========================
 
 Some columns must stay, as age or sex; some must not be used, as a control; some belong together, as
-the phenols of a wine; and some are expected to matter. Four words say so: ``keep``,
-``exclude``, ``feature_groups`` and ``prior``.
+the phenols of a wine; and some are expected to matter. Four words say so: ``include``,
+``exclude``, ``feature_groups`` and ``feature_weights``.
 """
 
 import matplotlib.pyplot as plt
@@ -26,9 +26,9 @@ for grower in range(3):
 phenols = ["total phenols", "flavanoids", "nonflavanoid phenols", "proanthocyanins"]
 settings = {
     "by score": {},
-    "keep ash": {"keep": ["ash"]},
+    "keep ash": {"include": ["ash"]},
     "exclude proline": {"exclude": ["proline"]},
-    "expect hue": {"prior": {"hue": 6.0}},
+    "expect hue": {"feature_weights": {"hue": 6.0}},
     "one panel of phenols": {"feature_groups": {"phenols": phenols}},
 }
 ranks = {}

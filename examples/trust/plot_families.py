@@ -1,10 +1,10 @@
 """
-Near-copies: one feature in several clothes
+Correlated features: one feature in several clothes
 ===========================================
 
 Radius, perimeter and area of a cell nucleus are three columns and one fact. Ranked by score alone,
-such columns fill the first places. With a redundancy threshold the best of a family stands for it,
-and its near-copies go last.
+such columns fill the first places. With a redundancy threshold the best of a family represents it,
+and its correlated features go last.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ by_family = SSFI(redundancy_threshold=0.7, random_state=0).fit(X, y)
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 blues = LinearSegmentedColormap.from_list("blues", ["#ffffff", "#1f5fa8"])
-titles = ["The ten best by score", "The ten best, near-copies last"]
+titles = ["The ten best by score", "The ten best, correlated features last"]
 correlation = np.abs(np.corrcoef(X.to_numpy(), rowvar=False))
 for ax, ranker, title in zip(axes, [by_score, by_family], titles, strict=True):
     best = np.argsort(ranker.ranking_)[:10]
@@ -48,11 +48,11 @@ for ranker, title in zip([by_score, by_family], titles, strict=True):
     print(f"{title}: {(others > 0.7).sum()} of 45 pairs correlate by more than .7")
 
 # %%
-# Nothing is lost: for each column it is kept who stands for it, and how close the two are.
+# Nothing is lost: for each column it is kept who represents it, and how close the two are.
 
 families = by_family.to_frame().filter(pl.col("feature") != pl.col("representative"))
 for name in by_family.to_frame()["feature"][:4]:
     own = families.filter(pl.col("representative") == name)
     copies = [f"{f} ({c:.2f})" for f, c in own.select("feature", "correlation").iter_rows()]
-    print(f"{name} stands for: {', '.join(copies) or 'itself alone'}")
+    print(f"{name} represents: {', '.join(copies) or 'itself alone'}")
 plt.show()

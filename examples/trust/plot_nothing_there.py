@@ -24,34 +24,36 @@ by_hospital = y.copy()
 by_hospital[labelled] = [0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 0]  # 4 and 3, 3 and 4
 
 # %%
-# Twins of the features, the same columns with their rows exchanged, stand for what chance can do:
-# they have the same groups, but belong to the wrong patients. If a twin scores as high as the best
-# feature, the labels say nothing.
+# Permuted features (the same columns with their rows exchanged, represent what chance can do:
+# they have the same groups, but belong to the wrong patients. If a permuted feature scores as high
+# as the best feature, the labels say nothing.
 
 studies = {"groups are the diagnosis": y, "groups are the hospital": by_hospital}
 rankers = {}
 for name, labels in studies.items():
     ranker = Consensus(redundancy_threshold=None, random_state=0).fit(X, labels)
     sure = ranker.assess(X, labels, n_permutations=39, n_resamples=0, light=True)
-    n_confirmed = (sure.decisions == "confirmed").sum()
-    print(f"{name}: p = {sure.p_value:.3f}, {n_confirmed} of 300 features confirmed")
+    n_significant = (sure.decisions == "significant").sum()
+    print(f"{name}: p = {sure.p_value:.3f}, {n_significant} of 300 features significant")
     rankers[name] = ranker
 
 # %%
-# Filled circles are confirmed, that is better than chance; hollow ones are not told from it. The
+# Filled circles are significant, that is better than chance; hollow ones are not told from it. The
 # grey bars are the 20 measurements that differ between the groups.
 
 fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.8), sharey=True, layout="constrained")
 for ax, (name, ranker) in zip(axes, rankers.items(), strict=True):
     order = np.argsort(ranker.ranking_)[:40]
     places, scores = np.arange(1, 41), ranker.scores_[order]
-    confirmed = ranker.assessment_.decisions[order] == "confirmed"
+    significant = ranker.assessment_.decisions[order] == "significant"
     ax.bar(
         places[order < 20], scores[order < 20], width=0.9, color="#d5dae0", label="differ by group"
     )
-    ax.plot(places[confirmed], scores[confirmed], "o", color="#1f5fa8", ms=5, label="confirmed")
+    ax.plot(
+        places[significant], scores[significant], "o", color="#1f5fa8", ms=5, label="significant"
+    )
     look = {"marker": "o", "color": "#5b6570", "mfc": "white", "ls": "none", "ms": 4}
-    ax.plot(places[~confirmed], scores[~confirmed], label="not told from chance", **look)
+    ax.plot(places[~significant], scores[~significant], label="not significant", **look)
     ax.set_title(f"{name}\np = {ranker.assessment_.p_value:.3f}", loc="left")
     ax.set(xlabel="rank", ylim=(0, 1.04))
     ax.spines[["top", "right"]].set_visible(False)

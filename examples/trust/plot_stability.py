@@ -40,14 +40,14 @@ for n_each in (5, 40):
     single, family = sure.stability, sure.family_stability
     print(
         f"{n_each} labels a class: stability {single.value:.2f} ({single.low:.2f} to "
-        f"{single.high:.2f}), near-copies counted as one {family.value:.2f}"
+        f"{single.high:.2f}), correlated features counted as one {family.value:.2f}"
     )
 
 # %%
 # Points are the ranks with all rows, bars reach from the lowest to the highest rank on halves
-# (without the tails of 5 %), and the percentage is how often the feature, or a near-copy that takes
-# its place, is among the best six. A stability of 1 means that all halves choose the same, 0 that
-# they agree no more than random choices do.
+# (without the tails of 5 %), and the percentage is how often the feature, or a correlated feature
+# that takes its place, is among the best six. A stability of 1 means that all halves choose the
+# same, 0 that they agree no more than random choices do.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), sharex=True, layout="constrained")
 for ax, (n_each, ranker) in zip(axes, fitted.items(), strict=True):

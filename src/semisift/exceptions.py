@@ -26,7 +26,7 @@ class LongRuntimeWarning(UserWarning):
 
 
 class NoFeatureSelectedWarning(UserWarning):
-    """A rule for the number of features confirmed none of them."""
+    """A rule for the number of features found none significant of them."""
 
 
 class NoUnlabelledDataWarning(UserWarning):

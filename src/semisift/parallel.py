@@ -467,8 +467,8 @@ def _same(what: Any) -> Any:
 
 
 # Dask lets its workers give memory back at once (MALLOC_TRIM_THRESHOLD_), so that each large array
-# is made of new pages: trials with twins took 1.3 times as long, halves of the rows 1.35 times.
-# Numbers of the GNU C library: what is set, and for how many bytes.
+# is made of new pages: trials with permuted features took 1.3 times as long, halves of the rows
+# 1.35 times. Numbers of the GNU C library: what is set, and for how many bytes.
 KEPT_BYTES = {-1: 1 << 28, -3: 1 << 25}  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
 
 

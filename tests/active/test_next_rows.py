@@ -84,7 +84,7 @@ def test_rows_of_no_class_are_told_of():
     given = np.where((np.arange(900) < 60) & (y < 2), y, -1)
     found = Consensus().query(X, given, n=1)
     assert found.kinds == ["stranger"]
-    assert found.reasons[0].startswith("fits none of the classes; stands for ")
+    assert found.reasons[0].startswith("fits none of the classes; represents ")
 
 
 def test_the_parts_of_a_fitted_ranker_have_a_say():
@@ -150,7 +150,7 @@ def test_rows_that_do_not_fit_into_memory(monkeypatch):
 
 
 def test_many_rows_are_looked_at_in_part(monkeypatch):
-    monkeypatch.setattr(_ranker, "MOST_ROWS", 200)
+    monkeypatch.setattr(_ranker, "MAX_ROWS", 200)
     X, y = groups_of_rows(2000)
     given = np.where(np.arange(2000) < 20, y, -1)
     found = Consensus().query(X, given, n=5)

@@ -41,7 +41,7 @@ def test_the_ranking_is_that_of_python(folder):
     rank(folder, "--out", folder / "r.csv", "--seed", 3)
     data = make_data()
     ranker = Consensus(random_state=3).fit(data.X, data.y)
-    sure = ranker.assess(data.X, data.y, n_resamples=20, n_permutations=39, light=True)
+    sure = ranker.assess(data.X, data.y, n_resamples=20, n_permutations=39, fast=True)
     frame = read_ranking(folder / "r.csv")
     assert frame["rank"].to_list() == list(range(1, 9))
     order = np.argsort(ranker.ranking_)
@@ -113,7 +113,7 @@ def test_scores_that_are_missing_survive_every_form(folder):
     rank(folder, "--out", folder / "r.json")
     last = json.loads((folder / "r.json").read_text())["ranking"][-1]
     assert (last["feature"], last["rank"], last["score"]) == ("constant", 9, None)
-    assert last["decision"] == "unconfirmed"
+    assert last["decision"] == "not significant"
     rank(folder, "--out", folder / "r.csv")
     assert np.isnan(read_ranking(folder / "r.csv")["score"][-1])
 

@@ -14,7 +14,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from semisift import FisherScore
-from semisift.selection._result import MOST_LISTED
+from semisift.selection._result import MAX_LISTED
 from semisift.selection._summary import say_stability, say_test
 from tests.commands import call
 
@@ -69,25 +69,28 @@ def test_rank_tells_how_sure_it_is(folder):
     assert list(facts["parts"]) == ["transductive", "ssfi"]
     assert sum(facts["parts"].values()) == pytest.approx(1)
     sure = facts["assessment"]
-    # two twins for each of 39 repetitions, and one more
-    assert (sure["n_permutations"], sure["n_resamples"], sure["light"]) == (79, 20, True)
+    # two permuted features for each of 39 repetitions, and one more
+    assert (sure["n_permutations"], sure["n_resamples"], sure["fast"]) == (79, 20, True)
     assert (sure["null"], sure["permuted"]) == ("permuted_features", True)
     assert sure["p_value"] == 0.025
-    n_confirmed = sure["decisions"]["confirmed"]
-    assert n_confirmed == sure["n_best"] > 0
+    n_significant = sure["decisions"]["significant"]
+    assert n_significant == sure["n_best"] > 0
     assert sum(sure["decisions"].values()) == 13
-    first = f"Confirmed: {n_confirmed} of 13 features"
+    first = f"Significant: {n_significant} of 13 features"
     second = (
         "were tried 79 times, and in none of them did one score as high as the best feature (p = "
         "0.025)."
     )
     assert shown.index(first) < shown.index(second)
-    assert "What the test with twins bounds: the chance to confirm any useless feature is" in shown
+    assert (
+        "What the test with permuted features bounds: the chance to confirm any useless feature is"
+        in shown
+    )
     assert "shuffled labels" not in shown
     assert f"their stability is {sure['stability']['value']:.2f} (95% interval " in shown
     best = facts["ranking"][0]
     line = next(line for line in result.stdout.splitlines() if f" {best['feature']} " in line)
-    for word in ("confirmed", f"{best['rank_low']}-{best['rank_high']}"):
+    for word in ("significant", f"{best['rank_low']}-{best['rank_high']}"):
         assert f" {word} " in line
     assert f"{best['selection_probability']:.0%}" in line
     assert result.stderr == ""
@@ -98,18 +101,17 @@ def test_noise_is_called_noise(folder):
     p_value = facts_of(folder / "r.json")["assessment"]["p_value"]
     assert p_value > 0.05
     assert (
-        "Caution. Twins of the features, the same columns with their rows exchanged, score as high "
+        "Caution. Permuted features (the same columns with their rows exchanged, score as high "
         f"as the features themselves (p = {p_value:.2g}): with these labels the table cannot say "
         "which features matter" in shown
     )
     first = (
-        "labels none of the 25 features can be told from chance: the list below is where to look "
-        "first."
+        "labels none of the 25 features can be significant: the list below is where to look first."
     )
     assert shown.index(first) < shown.index("Caution.")
     assert "The 12 best features by consensus" in result.stdout
     assert "the best 12 features are" in shown
-    assert "confirmed" not in result.stdout
+    assert "significant" not in result.stdout
 
 
 def test_eighty_columns_are_enough(folder, monkeypatch):
@@ -124,7 +126,7 @@ def test_eighty_columns_are_enough(folder, monkeypatch):
 def test_a_number_is_kept_and_decisions_are_shown(folder):
     shown, result = run("rank", "wine", "--top", 3, "--out", "r.json")
     assert "The 3 best features by consensus" in result.stdout
-    assert "Confirmed: " in shown
+    assert "Significant: " in shown
     facts = facts_of(folder / "r.json")
     assert facts["parameters"]["n_features_to_select"] == 3
     assert facts["assessment"]["n_best"] == 3
@@ -158,10 +160,10 @@ def test_select_assesses_only_if_asked(folder):
     run("select", "wine", "--out", "small.csv", "--ranking", "r.json", "--assess", "fast")
     facts = facts_of(folder / "r.json")
     is_copy = {row["feature"]: row["feature"] != row["representative"] for row in facts["ranking"]}
-    confirmed = {row["feature"] for row in facts["ranking"] if row["decision"] == "confirmed"}
+    significant = {row["feature"] for row in facts["ranking"] if row["decision"] == "significant"}
     selected = set(pl.read_csv("small.csv").columns) - {"kind"}
-    assert selected == {feature for feature in confirmed if not is_copy[feature]}
-    assert 0 < len(selected) == facts["assessment"]["decisions"]["confirmed"] < 13
+    assert selected == {feature for feature in significant if not is_copy[feature]}
+    assert 0 < len(selected) == facts["assessment"]["decisions"]["significant"] < 13
 
 
 def test_a_search_is_told_a_number(folder):
@@ -169,7 +171,7 @@ def test_a_search_is_told_a_number(folder):
     shown, _ = run("rank", "wine", "--method", "mrmr", "--assess", "fast", "--out", "r.json")
     facts = facts_of(folder / "r.json")
     assert facts["parameters"]["n_features_to_select"] == 13
-    assert f"Confirmed: {facts['assessment']['decisions']['confirmed']} of 13" in shown
+    assert f"Significant: {facts['assessment']['decisions']['significant']} of 13" in shown
 
 
 def test_without_a_test_there_is_no_word_of_it(folder):
@@ -178,7 +180,7 @@ def test_without_a_test_there_is_no_word_of_it(folder):
     facts = facts_of(folder / "r.json")
     assert facts["assessment"]["p_value"] is None
     assert "shuffled labels" not in shown
-    assert "Confirmed" not in shown
+    assert "Significant" not in shown
     assert "their stability is" in shown
 
 
@@ -190,12 +192,12 @@ def test_a_rule_decides_as_in_python(folder, wine):
     X, y, names = wine
     ranker = FisherScore(n_features_to_select="shadow", random_state=0).fit(X, y)
     facts = facts_of(folder / "r.json")
-    found = [row["feature"] for row in facts["ranking"] if row["decision"] == "confirmed"]
+    found = [row["feature"] for row in facts["ranking"] if row["decision"] == "significant"]
     assert set(found) == set(np.array(names)[ranker.get_support()])
     assert facts["rule"]["name"] == "shadow"
     assert facts["rule"]["repetitions"] == ranker.cutoff_.repetitions
-    assert facts["rule"]["decisions"]["confirmed"] == len(found) > 0
-    assert f"Confirmed: {len(found)} of 13 features" in shown
+    assert facts["rule"]["decisions"]["significant"] == len(found) > 0
+    assert f"Significant: {len(found)} of 13 features" in shown
     assert f"What the shadow rule bounds: {ranker.cutoff_.error}." in shown
     assert "rankings from shuffled labels" not in shown
 
@@ -203,7 +205,7 @@ def test_a_rule_decides_as_in_python(folder, wine):
 @pytest.mark.parametrize("rule", ["shadow", "stability", "knockoff"])
 def test_a_rule_that_confirms_nothing_says_so_once(folder, rule):
     shown, result = run("rank", "noise", "--method", "fisher", "--top", rule)
-    assert "None of the 25 features can be told from chance: the list below is" in shown
+    assert "None of the 25 features can be significant: the list below is" in shown
     assert "The 20 best features by fisher" in result.stdout
     assert result.stderr == ""
 
@@ -218,7 +220,7 @@ def test_select_writes_what_a_rule_confirms(folder, wine):
 def test_select_writes_no_table_without_features(folder):
     files = ["--out", "small.csv", "--ranking", "r.csv"]
     shown, result = run("select", "noise", "--method", "fisher", "--top", "shadow", *files, code=1)
-    assert "small.csv was not written: none of the 25 features is confirmed" in result.stderr
+    assert "small.csv was not written: none of the 25 features is significant" in result.stderr
     assert "Written: r.csv" in shown
     assert "Written: small.csv" not in shown
     assert (folder / "r.csv").exists()
@@ -226,14 +228,14 @@ def test_select_writes_no_table_without_features(folder):
 
 
 def test_thorough_takes_the_shadow_rule_and_a_full_assessment(folder):
-    light = ["--method", "fisher", "--assess", "full", "--out", "r.json"]
-    run("rank", "wine", *light)
+    fast = ["--method", "fisher", "--assess", "full", "--out", "r.json"]
+    run("rank", "wine", *fast)
     facts = facts_of(folder / "r.json")
     assert facts["rule"]["name"] == "shadow"
     sure = facts["assessment"]
-    assert (sure["n_permutations"], sure["n_resamples"], sure["light"]) == (99, 50, False)
-    assert sure["n_best"] == facts["rule"]["decisions"]["confirmed"]
-    run("rank", "wine", *light, "--top", 4)
+    assert (sure["n_permutations"], sure["n_resamples"], sure["fast"]) == (99, 50, False)
+    assert sure["n_best"] == facts["rule"]["decisions"]["significant"]
+    run("rank", "wine", *fast, "--top", 4)
     facts = facts_of(folder / "r.json")
     assert "rule" not in facts
     assert facts["assessment"]["n_best"] == 4
@@ -257,24 +259,24 @@ def test_confirmed_variables_are_counted_not_their_columns(folder):
     ranking = facts_of(folder / "r.json")["ranking"]
     assert len(ranking) == 13
     decisions = {row["feature"]: row["decision"] for row in ranking}
-    assert decisions["proline"] == "confirmed"
-    n_confirmed = list(decisions.values()).count("confirmed")
-    assert f"Confirmed: {n_confirmed} of 13 features" in shown
+    assert decisions["proline"] == "significant"
+    n_significant = list(decisions.values()).count("significant")
+    assert f"Significant: {n_significant} of 13 features" in shown
 
 
 def test_of_many_confirmed_features_some_are_printed(folder):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
-    X = rng.normal(size=(60, MOST_LISTED + 7)) + 5 * y[:, None]
+    X = rng.normal(size=(60, MAX_LISTED + 7)) + 5 * y[:, None]
     few = np.where(np.arange(60) < 40, y, UNLABELLED)
-    write(folder / "many.csv", X, few, [f"x{j}" for j in range(MOST_LISTED + 7)])
+    write(folder / "many.csv", X, few, [f"x{j}" for j in range(MAX_LISTED + 7)])
     shown, result = run("rank", "many", "--method", "fisher", "--assess", "fast")
     n_lines = len(re.findall(r"^│ +\d+ ", result.stdout, re.MULTILINE))
-    assert n_lines == MOST_LISTED
-    assert "7 more confirmed features are not shown" in shown
+    assert n_lines == MAX_LISTED
+    assert "7 more significant features are not shown" in shown
 
 
-# --- near-copies ----------------------------------------------------------------------------------
+# --- correlated features --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -329,7 +331,10 @@ def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
     assert "This assumes that the labelled rows are a random sample of all rows." in shown
     assert "committees" not in shown  # the Fisher score has none
     shown, _ = run("rank", "few")
-    assert "so the rows of the twins were exchanged among all rows. This assumes that the" in shown
+    assert (
+        "so the rows of the permuted features were exchanged among all rows. This assumes that the"
+        in shown
+    )
     assert "shuffled labels" not in shown
 
 

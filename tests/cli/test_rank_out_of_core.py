@@ -27,7 +27,7 @@ from tests.stored_files import (
     write,
 )
 
-# Each form is read by tests of its own; here, one stands for the others on most days.
+# Each form is read by tests of its own; here, one represents the others on most days.
 FORMS = [
     pytest.param(form, marks=[] if form == "table.parquet" else pytest.mark.nightly)
     for form in ("csr.h5ad", "dense.h5ad", "csr.zarr", "dense.zarr", "table.parquet")

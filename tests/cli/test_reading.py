@@ -1,4 +1,4 @@
-"""Groups, batches, weights, gaps and one labelled class as a user meets them."""
+"""Groups, batches, weights, missing values and one labelled class as a user meets them."""
 
 import json
 import re
@@ -138,15 +138,15 @@ def test_gaps_stay(folder):
     report = ["--report", folder / "r.html", "--out", folder / "r.json"]
     told = words(rank(folder, *options(), *keep, *report, table="gaps.csv"))
     frame = pl.read_csv(folder / "gaps.csv")
-    n_gaps = sum(frame.select(FEATURES).null_count().row(0))
-    assert f"{n_gaps} missing values in 8 columns, kept as gaps" in told
+    n_missing = sum(frame.select(FEATURES).null_count().row(0))
+    assert f"{n_missing} missing values in 8 columns, kept as gaps" in told
     facts = json.loads((folder / "r.json").read_text())
     assert facts["input"]["missing"] == "keep"
     expected = FisherScore().fit(frame.select(FEATURES).to_numpy(), frame["label"].to_list())
     written = {row["feature"]: row["score"] for row in facts["ranking"]}
     np.testing.assert_allclose([written[name] for name in FEATURES], expected.scores_)
     page = (folder / "r.html").read_text()
-    assert f"{n_gaps} values of 480 missing: a cell without a colour has none" in page
+    assert f"{n_missing} values of 480 missing: a cell without a colour has none" in page
     assert "taken as the mean of the feature" in page
     assert "without a value." in page
     shown = page.partition("<main")[2].partition("<script")[0]
@@ -260,7 +260,7 @@ COLUMNS = [
         1,
         "--id ids: table.csv has no",
     ),
-    ("id,r,s,t,u\nkind,x,y,x,\na,1,2,3,4\n", ["--label", "kind"], 1, "say --transpose"),
+    ("id,r,s,t,u\nkind,x,y,x,\na,1,2,3,4\n", ["--label", "kind"], 1, "pass --transpose"),
     ("id,r,s,t,u\nkind,x,y,x,\na,1,2,3,4\n", ["--label", "kind", "--transpose"], 0, "2 x, 1 y"),
     ("x,1,5\ny,2,3\nx,3,4\n,2,2\n", ["--label", "1", "--no-header"], 0, "2 x, 1 y"),
     ("", ["--label", "kind"], 1, "the file is empty"),

@@ -115,7 +115,7 @@ def test_objective_never_rises_and_weights_add_up(p, n_classes, m):
 def test_long_steps_are_faster_and_end_where_plain_ones_do(monkeypatch):
     X, y = rows(seed=6, p=100)
     long = FSManifold(n_features_to_select=5, tol=1e-6).fit(X, y)
-    monkeypatch.setattr(fs_manifold, "LONGEST", 1.0)
+    monkeypatch.setattr(fs_manifold, "MAX", 1.0)
     plain = FSManifold(n_features_to_select=5, tol=1e-6, max_iter=10_000).fit(X, y)
     assert long.n_iter_ < plain.n_iter_ / 2
     assert_allclose(long.objective_path_[-1], plain.objective_path_[-1], rtol=2e-6)
@@ -185,12 +185,12 @@ def test_ties_are_ordered_by_the_gain():
 
 def test_both_models_are_the_same():
     data = make_data(n_rows=30, n_features=20, n_classes=3, per_class=3)
-    problem = TrainingData.build(data.X, data.y)
-    graph = problem.graph(GraphOptions(shift=False))
+    training = TrainingData.build(data.X, data.y)
+    graph = training.graph(GraphOptions(shift=False))
     Q = (sparse.diags_array(graph.between) - graph.upper - graph.upper.T).tocsr() / 100
     signs = reference.machine_labels(data.y[data.y >= 0])
-    labelled = graph.node[problem.labels.labelled]
-    columns = standardised(problem, graph.rows)
+    labelled = graph.node[training.labels.labelled]
+    columns = standardised(training, graph.rows)
     rng = np.random.default_rng(0)
     models = [
         kind(columns, Q, labelled, SquaredHinge(signs, 2.0)) for kind in (WideModel, TallModel)

@@ -150,7 +150,7 @@ def test_unlabelled_rows_are_limited_where_columns_are_many():
 
 def test_too_many_unknowns(monkeypatch):
     data = make_data(n_rows=60, n_features=30)
-    monkeypatch.setattr(module, "MOST_UNKNOWNS", 20)
+    monkeypatch.setattr(module, "MAX_UNKNOWNS", 20)
     with pytest.raises(ValueError, match=r"at most 20: got 60 rows, 12 of them labelled, and 30"):
         RLSR(max_unlabelled=None).fit(data.X, data.y)
 

@@ -31,10 +31,10 @@ def first_out(ranker, X=HAND_X, y=HAND_Y):
 
 @pytest.mark.parametrize(("C", "alpha"), [(1.0, 1.0), (0.25, 0.25), (10.0, 2 / 1.64)])
 def test_machines_by_hand(C, alpha):
-    problem = TrainingData.build(HAND_X, HAND_Y)
+    data = TrainingData.build(HAND_X, HAND_Y)
     kept = np.ones(2, dtype=bool)
-    labelled = one_against_rest(unit_columns(problem, np.array([0, 1])), np.array([0, 1]), 2, C)
-    unlabelled = one_class(unit_columns(problem, np.array([2, 3])), 0.5)
+    labelled = one_against_rest(unit_columns(data, np.array([0, 1])), np.array([0, 1]), 2, C)
+    unlabelled = one_class(unit_columns(data, np.array([2, 3])), 0.5)
     for machine, w in ((labelled, [alpha, -0.8 * alpha]), (unlabelled, [0.5, 0.5])):
         machine.keep(kept)
         machine.train()

@@ -18,7 +18,7 @@ from semisift import (
 from semisift.base._pairs import some_pairs
 from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
-from semisift.committee._bootstrap import MOST_DRAWS, Bootstrap
+from semisift.committee._bootstrap import MAX_DRAWS, Bootstrap
 from semisift.committee._members import build_context
 from semisift.ensemble.bagging_constraint import draw_groups_of_pairs
 from semisift.ensemble.enscls import draw_samples, make_context
@@ -50,17 +50,17 @@ def grouped_problem(seed=0, n_rows=70, n_groups=11, **known):
 
 
 def test_groups_are_drawn_as_the_reference_draws_them():
-    problem = grouped_problem()
-    rows = Bootstrap.of(problem, stratified=False)
+    data = grouped_problem()
+    rows = Bootstrap.of(data, stratified=False)
     counts, masks = rows.draw(7, 20, 60)
-    names = list(dict.fromkeys(problem.design.groups.tolist()))  # by their first rows
-    outside = unmask(masks, problem.n_rows)
+    names = list(dict.fromkeys(data.design.groups.tolist()))  # by their first rows
+    outside = unmask(masks, data.n_rows)
     for i, member in enumerate(range(20, 60)):
         key = stream_key(7, member, LABELLED_BAG)
-        for n_before in range(MOST_DRAWS):
+        for n_before in range(MAX_DRAWS):
             start = n_before * len(names)
             drawn = [names[bounded(key, start + j, len(names))] for j in range(len(names))]
-            times = np.array([drawn.count(group) for group in problem.design.groups])
+            times = np.array([drawn.count(group) for group in data.design.groups])
             if times[rows.labelled].any():
                 break
         assert_array_equal(counts[i], times[rows.labelled])
@@ -96,12 +96,12 @@ def test_each_group_is_drawn_once_on_average():
 @pytest.mark.filterwarnings("ignore::semisift.CompiledKernelsMissingWarning")
 @pytest.mark.parametrize("kinds", [nullcontext, _kernels.numpy_only])
 def test_no_group_is_on_both_sides(kinds):
-    problem = grouped_problem()
+    data = grouped_problem()
     with kinds():
-        setting = build_context(problem, 3)
+        setting = build_context(data, 3)
         plan = setting.new_block(0, 200).sample(setting)
-    groups = problem.design.groups
-    for counts, outside in zip(plan.weights, unmask(plan.out_of_bag, problem.n_rows), strict=True):
+    groups = data.design.groups
+    for counts, outside in zip(plan.weights, unmask(plan.out_of_bag, data.n_rows), strict=True):
         inside = np.repeat(groups[setting.labelled], counts)
         assert not set(inside) & set(groups[outside])
         for group in set(groups):  # all rows of a group are on one side
@@ -109,63 +109,63 @@ def test_no_group_is_on_both_sides(kinds):
 
 
 def test_rows_are_handed_from_groups_in_the_bag():
-    problem = grouped_problem()
-    setting = build_context(problem, 3)
+    data = grouped_problem()
+    setting = build_context(data, 3)
     block = setting.new_block(0, 50)
-    unlabelled = problem.labels.unlabelled
+    unlabelled = data.labels.unlabelled
     starts = np.array([0, len(unlabelled), len(unlabelled)], dtype=np.int32)
     quotas = np.array([5, 0], dtype=np.int32)
-    picks = block.pick_confident(setting, unlabelled, np.ones(problem.n_rows), starts, quotas)
-    outside = unmask(block.sample(setting).out_of_bag, problem.n_rows)
+    picks = block.pick_confident(setting, unlabelled, np.ones(data.n_rows), starts, quotas)
+    outside = unmask(block.sample(setting).out_of_bag, data.n_rows)
     for rows, out in zip(picks, outside, strict=True):
         assert not out[rows[rows >= 0]].any()
     assert (picks >= 0).any()
 
 
 def test_a_team_has_no_group_on_both_sides():
-    problem = grouped_problem()
-    setting = build_context(problem, 3)
+    data = grouped_problem()
+    setting = build_context(data, 3)
     with Committee(30, 1) as committee:
-        team = Team(committee, setting, problem, probability=True)
-    groups = problem.design.groups[problem.labels.labelled]
+        team = Team(committee, setting, data, probability=True)
+    groups = data.design.groups[data.labels.labelled]
     for counts, outside in zip(team.bags.counts, team.out_of_bag, strict=True):
         assert not set(groups[counts > 0]) & set(groups[outside])
         assert_array_equal(counts == 0, outside)
 
 
 def test_trees_for_clusters_count_rows_as_often_as_their_group():
-    problem = grouped_problem()
+    data = grouped_problem()
     options = {"n_candidates": 3, "n_descriptive": 3, "min_leaf": 1, "max_depth": -1}
-    setting = PCTContext.build(problem, label_weight=0.9, by_labelled=True, **options)
+    setting = PCTContext.build(data, label_weight=0.9, by_labelled=True, **options)
     for member in range(20):
         bag = setting.bag(member)
-        for group in set(problem.design.groups):
-            assert len(set(bag[problem.design.groups == group])) == 1
+        for group in set(data.design.groups):
+            assert len(set(bag[data.design.groups == group])) == 1
 
 
 def test_folds_of_the_label_weight_hold_out_groups():
-    problem = grouped_problem()
-    groups, held_once = problem.design.groups, []
-    for rows, held in folds(problem):
+    data = grouped_problem()
+    groups, held_once = data.design.groups, []
+    for rows, held in folds(data):
         assert not set(groups[rows]) & set(groups[held])
         held_once += held.tolist()
-    assert sorted(held_once) == problem.labels.labelled.tolist()
+    assert sorted(held_once) == data.labels.labelled.tolist()
     ranker = PCTForestImportance(n_members=5, label_weight="cv")
-    assert np.isfinite(ranker.fit(problem.X, problem.labels.codes, groups=groups).scores_).all()
+    assert np.isfinite(ranker.fit(data.X, data.labels.codes, groups=groups).scores_).all()
 
 
 def test_constraints_of_a_group_are_drawn_together():
-    problem = grouped_problem()
-    setting = make_context(EnsCLS(variant="paper", n_members=40), problem)
+    data = grouped_problem()
+    setting = make_context(EnsCLS(variant="paper", n_members=40), data)
     copies = draw_samples((0, 40), setting).copies
-    groups = problem.design.groups[setting.constraints.rows]
+    groups = data.design.groups[setting.constraints.rows]
     for member in copies:
         for group in set(groups):
             assert len(set(member[groups == group])) == 1
-    pairs = some_pairs(problem, 500)
-    must, cannot = draw_groups_of_pairs(problem, pairs, range(40))
+    pairs = some_pairs(data, 500)
+    must, cannot = draw_groups_of_pairs(data, pairs, range(40))
     rows = np.unique(np.concatenate([pairs.must_link.ravel(), pairs.cannot_link.ravel()]))
-    times, _ = Bootstrap.of_all(len(rows), groups=problem.design.groups[rows]).draw(7, 0, 40)
+    times, _ = Bootstrap.of_all(len(rows), groups=data.design.groups[rows]).draw(7, 0, 40)
     for kind, found in ((pairs.must_link, must), (pairs.cannot_link, cannot)):
         first, second = (np.searchsorted(rows, kind[:, side]) for side in (0, 1))
         assert_array_equal(found, times[:, first] * times[:, second])
@@ -176,8 +176,8 @@ def test_pairs_without_labels_are_drawn_with_their_groups():
     groups = np.arange(40) // 4
     pairs = {"must_link": [[0, 2], [4, 6], [9, 11]], "cannot_link": [[0, 1], [5, 10], [8, 3]]}
     design = parse_design(40, groups=groups)
-    problem = TrainingData.build(data.X, None, design=design, **pairs)
-    setting = make_context(EnsCLS(variant="paper"), problem)
+    training = TrainingData.build(data.X, None, design=design, **pairs)
+    setting = make_context(EnsCLS(variant="paper"), training)
     drawn = draw_samples((0, 30), setting).pair_counts
     assert drawn.shape == (30, 6)
     assert_array_equal(drawn[:, 0], np.maximum(drawn[:, 0], drawn[:, 3]))  # rows 0, 1, 2: one group

@@ -133,7 +133,7 @@ def test_sefr_equals_the_reference(coarse, case):
 def test_sefr_says_beforehand_that_it_takes_minutes(monkeypatch):
     X, y = make_case(n_rows=60, seed=2)
     SEFR(n_members=2, random_state=7).fit(X, y)  # no warning, which would be an error
-    monkeypatch.setattr(sefr_file, "MOST_VALUES", 100)
+    monkeypatch.setattr(sefr_file, "MAX_VALUES", 100)
     with pytest.warns(
         LongRuntimeWarning, match=r"^SEFR grows 22 trees on about \d+ rows and 3 col"
     ):
@@ -145,7 +145,7 @@ def test_sefr_says_that_it_takes_minutes_before_they_pass(monkeypatch):
         raise InterruptedError
 
     X, y = make_case(n_rows=60, seed=2)
-    monkeypatch.setattr(sefr_file, "MOST_VALUES", 100)
+    monkeypatch.setattr(sefr_file, "MAX_VALUES", 100)
     monkeypatch.setattr(sefr_file, "self_train_and_measure", work)
     with pytest.warns(LongRuntimeWarning), pytest.raises(InterruptedError):
         SEFR(n_members=2, random_state=7).fit(X, y)
@@ -177,8 +177,8 @@ def test_sefr_takes_minutes_beyond_ten_billion_values(pick_share, labelled):
 def test_sefr_never_trains_on_more_than_its_bags():
     """L_bag never exceeds n_L + |U_bag|: a row of the unlabelled bag joins at most once."""
     X, y = make_case(n_rows=60, seed=2)
-    problem = TrainingData.build(X, y)
-    setting = build_context(problem, 3, large_bags=True)
+    data = TrainingData.build(X, y)
+    setting = build_context(data, 3, large_bags=True)
     block = setting.new_block(0, 20)
     pools = unmask(~block.sample(setting).out_of_bag, len(X)) & (y < 0)
     for _ in range(30):

@@ -123,7 +123,7 @@ def test_members_equal_loops(kind, balance):
 
 @pytest.mark.parametrize("n", [10, 12, 30])
 def test_printed_members_equal_loops_on_the_units_of_a_map(n):
-    """However few unlabelled rows there are, a map of each subspace stands for them."""
+    """However few unlabelled rows there are, a map of each subspace represents them."""
     X, y = labelled_data(n)
     X = X / 4  # or exp(-d2 / 0.1) vanishes
     setting = make_context(

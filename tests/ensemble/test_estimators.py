@@ -127,9 +127,9 @@ def test_plan_is_the_same_without_kernels(data):
 
 
 def twin_blocks(data, **options):
-    problem = problem_of(data)
+    training = problem_of(data)
     for build in TreeContext.build, EstimatorContext.build:
-        setting = build(problem, 1, **options)
+        setting = build(training, 1, **options)
         block = setting.new_block(2, 40)
         for code in range(2):
             rows = np.full((38, 1), setting.labels.unlabelled[code], dtype=np.int32)
@@ -487,15 +487,15 @@ def test_a_pickled_block_travels_light(data):
 
 
 def test_depth_and_draws_of_the_trees(data):
-    problem = problem_of(data)
-    setting = EstimatorContext.build(problem, 3, max_depth=2, draws_at_nodes=True)
+    training = problem_of(data)
+    setting = EstimatorContext.build(training, 3, max_depth=2, draws_at_nodes=True)
     block = setting.new_block(0, 5)
     assert block.sample(setting).subspaces is None
     for member in block.members(setting).fitted:
         assert member.estimator.max_features == 3
         assert member.estimator.get_depth() <= 2
         assert member.estimator.n_features_in_ == 8
-    named = EstimatorContext.build(problem, 3, max_depth=2, estimator=DecisionTreeClassifier())
+    named = EstimatorContext.build(training, 3, max_depth=2, estimator=DecisionTreeClassifier())
     assert named.estimator.max_depth is None
     sparse_problem = problem_of(data._replace(X=sparse.csr_array(data.X)))
     setting = EstimatorContext.build(sparse_problem, 3, max_depth=2, draws_at_nodes=True)

@@ -1,4 +1,4 @@
-"""Committees on tables with gaps: the same rule everywhere, with the kernels and without."""
+"""Committees on tables with missing values: one rule, with the kernels and without."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ from tests.reference.ssfi import ssfi
 
 
 def with_gaps(share=0.2, coarse=False, **case):
-    """Return a table with gaps, of which one column and one row have nothing else."""
+    """Return a table with missing values, of which one column and one row have nothing else."""
     data = make_data(**case)
     X = data.X.round() if coarse else data.X.copy()
     X[np.random.default_rng(1).random(X.shape) < share] = np.nan
@@ -130,7 +130,7 @@ def test_classifiers_learn_and_predict_with_gaps(model):
 
 @needs_kernels
 def test_few_values_are_no_advantage():
-    """Columns without any information: those with gaps rank no higher than the others."""
+    """Columns without any information: those with missing values rank no higher than the others."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 40))
     X[:, :20] = np.where(rng.random((60, 20)) < 0.7, np.nan, X[:, :20])

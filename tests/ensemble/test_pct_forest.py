@@ -223,17 +223,17 @@ def test_all_rows_labelled_is_a_supervised_forest(data):
 
 
 def test_the_weight_is_chosen_on_rows_held_out(data):
-    problem = TrainingData.build(data.X, data.y)
-    held = [rows for _, rows in folds(problem)]
+    training = TrainingData.build(data.X, data.y)
+    held = [rows for _, rows in folds(training)]
     assert len(held) == 5
-    assert_array_equal(np.sort(np.concatenate(held)), problem.labels.labelled)
-    for rows, out in folds(problem):
+    assert_array_equal(np.sort(np.concatenate(held)), training.labels.labelled)
+    for rows, out in folds(training):
         assert len(np.intersect1d(rows, out)) == 0
-        assert np.isin(problem.labels.unlabelled, rows).all()
+        assert np.isin(training.labels.unlabelled, rows).all()
     given = setting(data.X, data.y)
-    chosen = choose_weight(problem, given, 10, None)
+    chosen = choose_weight(training, given, 10, None)
     assert chosen in pct_forest.WEIGHTS
-    assert choose_weight(problem, given, 10, 2) == chosen
+    assert choose_weight(training, given, 10, 2) == chosen
     ranker = PCTForestImportance(n_members=10, label_weight="cv").fit(data.X, data.y)
     expected = PCTForestImportance(n_members=10, label_weight=ranker.label_weight_)
     assert_array_equal(expected.fit(data.X, data.y).scores_, ranker.scores_)

@@ -76,7 +76,7 @@ def test_keeps_the_structure():
     X, group = blobs()
     book = batch_som(X)
     nearest = nearest_units(X, book.units)
-    # nearly every unit stands for one blob
+    # nearly every unit represents one blob
     mixed = [len(np.unique(group[nearest == unit])) for unit in range(len(book.units))]
     assert np.mean(np.array(mixed) == 1) > 0.95
     around_mean = np.linalg.norm(X - X.mean(axis=0), axis=1).mean()

@@ -103,22 +103,22 @@ def test_some_labelled_row_must_have_a_weight():
     ],
 )
 def test_the_loss_of_fixed_trees_is_that_of_repeated_rows(net, by_lists, row_cost):
-    """With gaps and without; bags stay as they are."""
+    """With missing values and without; bags stay as they are."""
     for seed, share in ((0, 0.0), (1, 0.3)):
         X, codes = make_table(seed, n=50, n_classes=3, share=share, few_values=False)
         X = np.asfortranarray(np.nan_to_num(X) if share == 0 else X)
         labelled, subspaces, weights, out_of_bag = deal(codes, X.shape[1], 4, seed)
-        columns = _kernels.columns.Columns(X, has_gaps=share > 0)
+        columns = _kernels.columns.Columns(X, has_missing=share > 0)
         none = np.empty((len(weights), 0), dtype=np.int32)
         trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
         label, confidence = voted(codes, 3)
         copies = np.random.default_rng(seed).integers(0, 4, size=50)
         rows = np.repeat(np.arange(50), copies)
 
-        def lost(X, label, outside, counts, copies=None, has_gaps=share > 0, trees=trees):
+        def lost(X, label, outside, counts, copies=None, has_missing=share > 0, trees=trees):
             shown = label == np.arange(3)[:, None]
             return _kernels.importance.permute(
-                _kernels.columns.Columns(np.asfortranarray(X), has_gaps=has_gaps),
+                _kernels.columns.Columns(np.asfortranarray(X), has_missing=has_missing),
                 *(trees, 0, 0, row_mask(outside), row_mask(shown), row_mask(label < -1), counts),
                 net=net,
                 row_cost=row_cost,

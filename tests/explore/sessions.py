@@ -16,7 +16,7 @@ from semisift.explore._session import Session
 from semisift.explore._views import Page
 from tests.conftest import make_data
 
-LONGEST = 60.0  # seconds that a test waits
+MAX = 60.0  # seconds that a test waits
 
 
 def write_cells(folder, *, per_class=2, labels=None, names=True, n_rows=60):
@@ -60,7 +60,7 @@ def read_cells(path, **options):
 
 def settled(page, by=None):
     """Return the state once all is found that follows from the labels."""
-    session, until = page.session, time.monotonic() + LONGEST
+    session, until = page.session, time.monotonic() + MAX
     while time.monotonic() < until:
         state = page.state()
         version = state["labels_version"]
@@ -84,7 +84,7 @@ class Client:
             sent["X-Semisift-Token"] = self.server.token if token is True else token
         sent.update(headers)
         data = json.dumps(body).encode() if raw is None and body is not None else raw
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONGEST)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=MAX)
         try:
             connection.request(verb, path, data, sent)
             answer = connection.getresponse()

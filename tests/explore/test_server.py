@@ -284,7 +284,7 @@ def test_requests_whose_length_is_told_twice_or_not_at_all_are_refused(client):
 def test_what_is_too_large_is_read_before_it_is_refused(client, monkeypatch):
     """Or who is still sending would find the connection closed, and no answer."""
     monkeypatch.setattr(server_module, "A_MOMENT", 10.0)  # of a machine that is busy
-    size = server_module.MOST_DRAINED
+    size = server_module.MAX_DRAINED
     lines = (f"Host: 127.0.0.1:{client.port}", f"Content-Length: {size}")
     status, words = ask_raw(client, "/api/label", *lines, body=b"x" * size, at_once=4_096)
     assert (status, "at most 64 KB" in words) == (413, True)
@@ -513,7 +513,7 @@ def test_connections_without_the_token_leave_room_for_those_with_it(page, sent):
             assert time.monotonic() - start < 2
             most = max(most, len(server_threads()) - before)
             strangers += [knock() for _ in range(10)]
-        assert 0 < most <= server_module.MOST_STRANGERS + 4  # some are just ending
+        assert 0 < most <= server_module.MAX_NOVEL_ROWS + 4  # some are just ending
         # the oldest had to go, and the newest may still say who they are
         strangers[0].settimeout(5)
         with suppress(ConnectionError):
@@ -525,7 +525,7 @@ def test_connections_without_the_token_leave_room_for_those_with_it(page, sent):
 
 
 def test_requests_with_the_token_have_a_bound_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(server_module, "MOST_REQUESTS", 3)
+    monkeypatch.setattr(server_module, "MAX_REQUESTS", 3)
 
     def wait_for_admitted(number):
         until = time.monotonic() + 20

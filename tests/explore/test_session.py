@@ -132,11 +132,11 @@ def test_new_labels_end_the_work_for_old_ones(tmp_path, path, monkeypatch):
     asked, go_on = threading.Event(), threading.Event()
     original = session_module.rank_by_consensus
 
-    def slow(problem, labels, version, n_jobs, hear):
+    def slow(data, labels, version, n_jobs, hear):
         asked.set()
         while version == 0 and not go_on.wait(0.01):
             hear(0.5)
-        return original(problem, labels, version, n_jobs, hear)
+        return original(data, labels, version, n_jobs, hear)
 
     monkeypatch.setattr(session_module, "rank_by_consensus", slow)
     with session_of(read_cells(write_cells(tmp_path)), path) as (session, page):
@@ -193,14 +193,14 @@ def test_groups_batches_and_weights(tmp_path, path):
 @pytest.mark.parametrize("memory", [LITTLE, "1GB"])
 def test_rows_that_stay_in_their_file(tmp_path, path, monkeypatch, form, memory):
     monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 10)
-    monkeypatch.setattr(drawn_module, "MOST_ROWS", 60)
-    monkeypatch.setattr(drawn_module, "LEAST_ROWS", 60)
+    monkeypatch.setattr(drawn_module, "MAX_ROWS", 60)
+    monkeypatch.setattr(drawn_module, "MIN_ROWS", 60)
     dataset = read_table(write(tmp_path, form), **reading(form, max_memory=memory))
     assert dataset.table.is_stored == (memory == LITTLE)
     with session_of(dataset, path) as (session, page):
         state = settled(page)
         assert best(state, 4) == {"g0", "g1", "g2", "g3"}
-        assert "stand for all on this page" in state["notes"][-1]
+        assert "represent all on this page" in state["notes"][-1]
         drawn = page.map()["rows"]
         assert set(range(40)) <= set(drawn)
         assert len(drawn) == 100

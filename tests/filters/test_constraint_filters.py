@@ -114,13 +114,13 @@ def test_pair_sums_with_given_pairs(form, seed):
     X, y = make_rows(3, 3, seed=seed)
     must_link, cannot_link = [(0, 3), (20, 21), (21, 22), (0, 25)], [(0, 1), (20, 1), (27, 28)]
     for labels in (y, np.full(30, -1)):
-        problem = TrainingData.build(form(X), labels, must_link=must_link, cannot_link=cannot_link)
+        data = TrainingData.build(form(X), labels, must_link=must_link, cannot_link=cannot_link)
         must, cannot = slow.pairs_of(labels.tolist(), must_link, cannot_link)
         columns = slow.columns_of(X)
         expected = [[slow.squares(column, pairs) for column in columns] for pairs in (must, cannot)]
-        assert_allclose(pair_sums(problem), expected, rtol=1e-9)
-        assert count_pairs(problem) == (len(must), len(cannot))
-        pairs = some_pairs(problem, 100)
+        assert_allclose(pair_sums(data), expected, rtol=1e-9)
+        assert count_pairs(data) == (len(must), len(cannot))
+        pairs = some_pairs(data, 100)
         assert_array_equal(pairs.must_link, must)
         assert_array_equal(pairs.cannot_link, cannot)
 
@@ -203,11 +203,9 @@ def test_removing_a_cannot_link_pair_never_lowers_cs1():
 
 def test_a_bag_of_each_pair_once_is_cs1():
     X, y = make_rows()
-    problem = TrainingData.build(X, y)
-    ones = (
-        np.ones((1, len(part))) for part in (problem.pairs.must_link, problem.pairs.cannot_link)
-    )
-    scores = score_bags(problem, problem.pairs, *ones)
+    data = TrainingData.build(X, y)
+    ones = (np.ones((1, len(part))) for part in (data.pairs.must_link, data.pairs.cannot_link))
+    scores = score_bags(data, data.pairs, *ones)
     assert_allclose(-scores[0], ConstraintScore().fit(X, y).scores_, rtol=1e-9)
 
 
@@ -218,7 +216,7 @@ def test_bags_repeat_and_do_not_depend_on_blocks(monkeypatch):
     assert (BaggingConstraintScore(random_state=4).fit(X, y).scores_ != expected).any()
     monkeypatch.setattr(blocks_module, "BLOCK_VALUES", 64)
     assert_array_equal(BaggingConstraintScore(random_state=3).fit(X, y).scores_, expected)
-    monkeypatch.setattr(bagging_constraint, "MOST_SCORES", 12)
+    monkeypatch.setattr(bagging_constraint, "MAX_SCORES", 12)
     assert_array_equal(BaggingConstraintScore(random_state=3).fit(X, y).scores_, expected)
 
 
@@ -238,11 +236,11 @@ def test_last_bits_make_no_difference_between_ranks():
 
 def test_few_of_many_pairs():
     X, y = make_rows(3, 9)
-    problem = TrainingData.build(X, y, must_link=[(0, 28)])
-    pairs = some_pairs(problem, 20)
+    data = TrainingData.build(X, y, must_link=[(0, 28)])
+    pairs = some_pairs(data, 20)
     assert len(pairs.must_link) == 21
     assert len(pairs.cannot_link) == 20
-    both = problem.pairs
+    both = data.pairs
     assert {*map(tuple, pairs.must_link)} <= {*map(tuple, both.must_link)}
     assert {*map(tuple, pairs.cannot_link)} <= {*map(tuple, both.cannot_link)}
     few = BaggingConstraintScore(max_pairs=20).fit(X, y).scores_

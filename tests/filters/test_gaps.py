@@ -1,4 +1,4 @@
-"""Filters on tables with gaps: closed forms, slow versions, and what chance leaves as it is."""
+"""Filters on tables with missing values: closed forms, slow versions, invariances."""
 
 import numpy as np
 import pytest
@@ -49,13 +49,13 @@ def make_rows(seed=0, n_classes=2, share=0.15):
     return X, np.where(np.arange(50) < 6 * n_classes, y_true, -1)
 
 
-# --- all that take gaps ---------------------------------------------------------------------------
+# --- all that take missing values -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", daily_are(["csfs", "rlsr"], sorted(set(METHODS) - set(TAKE_GAPS))))
 def test_the_others_name_them(name):
     X, y = make_rows()
-    with pytest.raises(ValueError, match=r"These take gaps as they are: .*FisherScore"):
+    with pytest.raises(ValueError, match=r"These take missing values as they are: .*FisherScore"):
         make(name).fit(X, y)
 
 
@@ -352,11 +352,13 @@ def test_transformers_may_take_gaps():
 
 def test_what_cls_does_not_take(monkeypatch):
     X, y = make_rows(1)
-    monkeypatch.setattr("semisift.filters.cls.FEWEST_ROWS", 10)
+    monkeypatch.setattr("semisift.filters.cls.MIN_ROWS", 10)
     with pytest.raises(ValueError, match="compress='som' does not take: set compress=None"):
         CLS(compress="som").fit(X, y)
-    monkeypatch.setattr("semisift.utils._columns.MOST_SQUARED", 5)
-    with pytest.raises(ValueError, match="12 rows are labelled: CLS takes gaps with at most 2000"):
+    monkeypatch.setattr("semisift.utils._columns.MAX_SQUARED", 5)
+    with pytest.raises(
+        ValueError, match="12 rows are labelled: CLS takes missing values with at most 2000"
+    ):
         CLS().fit(X, y)
 
 
@@ -369,7 +371,7 @@ def test_rules_for_the_number_of_columns(name, rule):
     X[np.random.default_rng(0).random(X.shape) < 0.1] = NAN
     ranker = make(name, n_features_to_select=rule).fit(X, data.y)
     assert ranker.decisions_.shape == (8,)
-    assert ranker.decisions_[0] == "confirmed"
+    assert ranker.decisions_[0] == "significant"
 
 
 def test_no_pair_of_one_kind_is_told():

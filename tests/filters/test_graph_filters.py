@@ -397,7 +397,7 @@ def test_identical_rows_with_different_labels():
 
 
 def test_methods_share_a_graph():
-    problem = TrainingData.build(*make_rows("normal", 2))
-    LaplacianScore()._score(problem)
-    C4()._score(problem)
-    assert len(problem._graphs) == 1
+    data = TrainingData.build(*make_rows("normal", 2))
+    LaplacianScore()._score(data)
+    C4()._score(data)
+    assert len(data._graphs) == 1

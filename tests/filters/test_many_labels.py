@@ -36,7 +36,7 @@ def make_data(n=36, p=5, n_labelled=24, n_classes=3, seed=0):
 @pytest.fixture
 def few_at_once(monkeypatch):
     """Let ten rows be too many for a matrix of their pairs, and work on few values at a time."""
-    monkeypatch.setattr(_columns, "MOST_SQUARED", 10)
+    monkeypatch.setattr(_columns, "MAX_SQUARED", 10)
     monkeypatch.setattr(_columns, "BLOCK_VALUES", 30)
 
 
@@ -119,7 +119,7 @@ def test_csfs_is_the_same(form, pairs, params, monkeypatch):
     X, y = make_data()
     ranker = CSFS(**params).fit(form(X), y, **pairs)
     expected, kept = ranker.scores_, ranker.n_kept_
-    monkeypatch.setattr(_columns, "MOST_SQUARED", 10)
+    monkeypatch.setattr(_columns, "MAX_SQUARED", 10)
     monkeypatch.setattr(_neighbors, "BLOCK_VALUES", 300)
     assert_allclose(ranker.fit(form(X), y, **pairs).scores_, expected, rtol=1e-9)
     assert ranker.n_kept_ == kept
@@ -138,7 +138,7 @@ def test_members_that_list_their_own_pairs(params, path, monkeypatch):
     ranker = EnsCLS(n_members=12, max_features=3, random_state=0, **params)
     expected = ranker.fit(X / 3, y).scores_
     with_pairs = ranker.fit(X / 3, y, **GIVEN).scores_
-    monkeypatch.setattr(_columns, "MOST_SQUARED", 10)
+    monkeypatch.setattr(_columns, "MAX_SQUARED", 10)
     assert_allclose(ranker.fit(X / 3, y).scores_, expected, rtol=1e-12, atol=1e-12)
     assert_allclose(ranker.fit(X / 3, y, **GIVEN).scores_, with_pairs, rtol=1e-9, atol=1e-12)
 
@@ -146,11 +146,11 @@ def test_members_that_list_their_own_pairs(params, path, monkeypatch):
 @pytest.mark.parametrize("bootstrap", few_daily(["stratified", None, "plain"], 2))
 def test_members_keep_some_of_many_labelled_rows(bootstrap, monkeypatch):
     X, y = make_data()
-    monkeypatch.setattr(_columns, "MOST_SQUARED", 10)
-    monkeypatch.setattr(enscls, "MOST_SQUARED", 8)
-    problem = TrainingData.build(X, y, **GIVEN)
+    monkeypatch.setattr(_columns, "MAX_SQUARED", 10)
+    monkeypatch.setattr(enscls, "MAX_SQUARED", 8)
+    data = TrainingData.build(X, y, **GIVEN)
     ranker = EnsCLS(n_members=40, max_features=3, bootstrap=bootstrap)
-    setting = make_context(ranker, problem)
+    setting = make_context(ranker, data)
     copies = draw_samples((0, 40), setting).copies
     codes = y[setting.constraints.rows]
     assert_array_equal((copies[:, codes >= 0] > 0).sum(axis=1), 8)
@@ -172,8 +172,8 @@ def test_some_of_many_labelled_rows_tell_as_much(monkeypatch):
     X[:, :4] += np.outer(np.arange(400) % 2, [2.0, 1.5, 1.0, 0.5])
     ranker = EnsCLS(n_members=200, random_state=0)
     expected = ranker.fit(X, y).scores_
-    monkeypatch.setattr(_columns, "MOST_SQUARED", 100)
-    monkeypatch.setattr(enscls, "MOST_SQUARED", 100)
+    monkeypatch.setattr(_columns, "MAX_SQUARED", 100)
+    monkeypatch.setattr(enscls, "MAX_SQUARED", 100)
     scores = ranker.fit(X, y).scores_
     assert np.corrcoef(scores, expected)[0, 1] > 0.98
     assert not np.array_equal(scores, expected)
@@ -190,8 +190,8 @@ def test_no_matrix_of_all_pairs(ranker, monkeypatch):
     rng = np.random.default_rng(0)
     y = np.where(np.arange(5100) < 5000, np.arange(5100) % 2, -1)
     X = rng.normal(size=(5100, 4)) + y[:, None]
-    monkeypatch.setattr(_columns, "MOST_SQUARED", 1000)
-    monkeypatch.setattr(enscls, "MOST_SQUARED", 1000)
+    monkeypatch.setattr(_columns, "MAX_SQUARED", 1000)
+    monkeypatch.setattr(enscls, "MAX_SQUARED", 1000)
     tracemalloc.start()
     try:
         ranker.fit(X, y)

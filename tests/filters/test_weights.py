@@ -138,7 +138,7 @@ def test_weights_with_a_rule_for_the_number_of_columns():
     X, y, weights = make_rows()
     X[:, 0] += 5 * (np.arange(60) % 2)
     ranker = FisherScore(n_features_to_select="shadow").fit(X, y, sample_weight=weights)
-    assert ranker.decisions_[0] == "confirmed"
+    assert ranker.decisions_[0] == "significant"
 
 
 def test_fractions():

@@ -148,7 +148,7 @@ def test_rows_that_stay_in_the_file_have_the_same_bits(tmp_path, form):
     path = write(tmp_path, form, X)
     options = reading(form, normalize=True)
     whole = read_table(path, **options)
-    data = read_table(path, **options, max_memory=LITTLE, passes=tmp_path / "passes")
+    data = read_table(path, **options, max_memory=LITTLE, cache_dir=tmp_path / "passes")
     assert isinstance(data.X, OutOfCoreMatrix)
     assert data.usual_total == whole.usual_total
     assert data.feature_names == GENES
@@ -157,7 +157,7 @@ def test_rows_that_stay_in_the_file_have_the_same_bits(tmp_path, form):
     assert one.scores_.tobytes() == other.scores_.tobytes()
     (kept,) = (tmp_path / "passes").glob("totals-of-rows-*.npz")
     written = kept.stat().st_mtime_ns
-    read_table(path, **options, max_memory=LITTLE, passes=tmp_path / "passes")
+    read_table(path, **options, max_memory=LITTLE, cache_dir=tmp_path / "passes")
     assert kept.stat().st_mtime_ns == written
 
 

@@ -56,7 +56,7 @@ def test_both_surfaces_have_every_option():
     }
     assert of_command["rank"] >= names
     assert of_command["select"] >= names
-    held_in_memory = {"max_memory", "passes"}
+    held_in_memory = {"max_memory", "cache_dir"}
     assert of_command["predict"] >= names - {"batch", "must_link", "cannot_link"} - held_in_memory
     assert of_command["compare"] >= {"group", "duplicates", "missing", "transpose"}
     for name in names:
@@ -95,7 +95,7 @@ def test_python_takes_numbers_paths_and_single_values(run, tmp_path):
             "--separator must be a",
         ),
         ({"matrix": "X"}, ["--matrix", "X"], "matrix=... is for npz", "--matrix is for npz"),
-        ({}, [], "na='<3', say category='b'", "--na '<3', say --category b"),
+        ({}, [], "na='<3', say category='b'", "--na '<3', pass --category b"),
     ],
 )
 def test_each_surface_names_its_own_options(run, tmp_path, options, flags, python, command):
@@ -130,7 +130,7 @@ def test_labels_that_go_by_columns_tell_that_features_are_in_rows(run, id_):
     refused(message, "genes.csv", labels="labels.csv", id=id_)
     names = ["--id", id_] if id_ else []
     shown = run("rank", "genes.csv", "--labels", "labels.csv", *names, code=1).stderr
-    assert "say --transpose" in shown
+    assert "pass --transpose" in shown
     assert "--id" not in shown
 
 
@@ -180,7 +180,7 @@ def test_names_that_stand_twice_can_be_numbered(run, tmp_path):
     assert data.X[0].tolist() == [1, 2, 3, 4, 5]
     assert any("2 columns with the name of another" in note for note in data.notes)
     shown = run("rank", "t.csv", "--label", "outcome", code=1).stderr
-    assert "or say --duplicates number" in shown
+    assert "or pass --duplicates number" in shown
 
 
 def test_features_in_rows_can_be_numbered_and_written(run, tmp_path):

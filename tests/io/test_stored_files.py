@@ -214,11 +214,11 @@ def test_a_second_start_goes_on_from_the_finished_passes(tmp_path, form, monkeyp
     monkeypatch.setattr(
         OutOfCoreMatrix, "read", lambda self, *span: reads.append(span) or read(self, *span)
     )
-    data = stored(path, passes=passes)
+    data = stored(path, cache_dir=passes)
     reads.clear()
     first = TransductiveScore(max_unlabelled=80).fit(data.X, data.y)
     assert sum(stop - start for start, stop in reads) >= N_ROWS
-    again = stored(path, passes=passes)
+    again = stored(path, cache_dir=passes)
     reads.clear()
     second = TransductiveScore(max_unlabelled=80).fit(again.X, again.y)
     assert not reads
@@ -230,7 +230,7 @@ def test_a_second_start_goes_on_from_the_finished_passes(tmp_path, form, monkeyp
     if path.is_dir():
         shutil.rmtree(path)
     X, _ = make_cells(seed=1)
-    other = stored(write(tmp_path, form, X), passes=passes)
+    other = stored(write(tmp_path, form, X), cache_dir=passes)
     reads.clear()
     assert TransductiveScore(max_unlabelled=80).fit(other.X, other.y)
     assert reads
@@ -239,8 +239,8 @@ def test_a_second_start_goes_on_from_the_finished_passes(tmp_path, form, monkeyp
 def test_a_folder_of_passes_that_cannot_be(tmp_path):
     path = write(tmp_path, "csr.h5ad")
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(TableError, match=r"csr\.h5ad: passes=.*no folder can be made there"):
-        stored(path, passes=tmp_path / "taken")
+    with pytest.raises(TableError, match=r"csr\.h5ad: cache_dir=.*no folder can be made there"):
+        stored(path, cache_dir=tmp_path / "taken")
 
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def test_nan_in_chunk_731(tmp_path):
 
 @IN_SOME
 def test_less_memory_than_a_chunk(tmp_path, form, monkeypatch):
-    monkeypatch.setattr("semisift.out_of_core._matrix.LEAST_ROWS", 4)
+    monkeypatch.setattr("semisift.out_of_core._matrix.MIN_ROWS", 4)
     monkeypatch.setattr("semisift.out_of_core._matrix.BLOCK_VALUES", 1 << 7)
     path = write(tmp_path, form, height=500)
     options = reading(form, max_memory="20kB")

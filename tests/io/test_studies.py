@@ -1,4 +1,4 @@
-"""Columns that say something of the rows, and gaps that stay."""
+"""Columns that say something of the rows, and missing values that stay."""
 
 import numpy as np
 import polars as pl
@@ -44,7 +44,7 @@ def test_what_is_said_of_rows(form, tmp_path):
     assert data.groups.tolist() == data.batch.tolist() == TABLE["donor"]
     assert data.weight.tolist() == TABLE["w"]
     np.testing.assert_array_equal(data.X[:, 0], [1.5, np.nan, 2.5, 3.5])
-    assert "1 missing value in 1 column, kept as gaps." in data.notes
+    assert "1 missing value in 1 column, kept as missing values." in data.notes
     short = read_table(path, **given, missing="drop-rows")
     assert short.weight.tolist() == [1.0, 0.0, 2.0]
     assert short.groups.tolist() == ["d1", "d2", "d2"]

@@ -1,4 +1,4 @@
-"""Trees of the kernels on columns with gaps, against the slow reference."""
+"""Trees of the kernels on columns with missing values, against the slow reference."""
 
 from itertools import pairwise, product
 
@@ -20,7 +20,7 @@ pytestmark = needs_kernels
 
 
 def make_table(seed, *, n, p=7, n_classes=2, share=0.3, few_values=True, n_labelled=14):
-    """Integer columns with ties and gaps; one has no value, and so has one row."""
+    """Integer columns with ties and missing values; one has no value, and so has one row."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, size=(n, p)).astype(float) if few_values else rng.normal(size=(n, p))
     truth = rng.integers(0, n_classes, size=n)
@@ -57,7 +57,7 @@ def grow_both(X, codes, form, n_classes, seed, *, spread=None, size=5, max_depth
     labelled, subspaces, weights, out_of_bag = deal(codes, X.shape[1], size, seed)
     picks, pick_labels = handed_rows(codes, out_of_bag, n_classes, seed)
     held, options = FORMS[form](X)
-    columns = _kernels.columns.Columns(held, has_gaps=True)
+    columns = _kernels.columns.Columns(held, has_missing=True)
     bags = labelled, weights, picks, pick_labels
     how = {"spread": spread, "max_depth": max_depth}
     trees = _kernels.grow.grow(columns, codes, n_classes, *bags, subspaces, **how, **options)
@@ -77,7 +77,7 @@ def grow_both(X, codes, form, n_classes, seed, *, spread=None, size=5, max_depth
 def assert_same_directions(trees, i, node, v=0):
     if node.feature is not None:
         at = trees.offsets[i] + v
-        assert trees.gaps_left[at] == node.gaps_left
+        assert trees.missing_left[at] == node.missing_left
         assert_same_directions(trees, i, node.left, trees.left[at])
         assert_same_directions(trees, i, node.right, trees.left[at] + 1)
 
@@ -98,9 +98,9 @@ def test_trees_equal_exact_arithmetic(form, n_classes):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_perfect_splits_need_all_gaps_on_the_side_of_their_class(form):
-    """The first class has fewer, as many or more values than the second, and either has gaps.
+    """The first class has fewer, as many or more values than the second; either misses some.
 
-    The gaps are the last rows, or the first ones.
+    The missing values are the last rows, or the first ones.
     """
     for n_first, n_second, gaps, sign, turn in product((2, 3), (2, 3), (0, 1), (1, -1), (0, 2)):
         values = sign * np.r_[np.arange(n_first), 10 + np.arange(n_second), np.nan, np.nan]
@@ -110,7 +110,7 @@ def test_perfect_splits_need_all_gaps_on_the_side_of_their_class(form):
         rows, weights = np.arange(len(X), dtype=np.int32), np.ones((1, len(X)), dtype=np.int32)
         none = np.empty((1, 0), dtype=np.int32)
         held, options = FORMS[form](X)
-        columns = _kernels.columns.Columns(held, has_gaps=True)
+        columns = _kernels.columns.Columns(held, has_missing=True)
         subspace = np.zeros((1, 1), dtype=np.int32)
         trees = _kernels.grow.grow(
             columns, codes, 2, rows, weights, none, none, subspace, **options
@@ -126,7 +126,7 @@ def test_nodes_that_draw_their_own_columns(n_classes):
         X, codes = make_table(seed, n=30, p=9, n_classes=n_classes, n_labelled=30, share=0.4)
         labelled, _, weights, _ = deal(codes, 9, 2, seed)
         none = np.empty((N_MEMBERS, 0), dtype=np.int32)
-        columns = _kernels.columns.Columns(X, has_gaps=True)
+        columns = _kernels.columns.Columns(X, has_missing=True)
         for side_by_side in (-1, 0):
             trees = _kernels.grow.grow(
                 *(columns, codes, n_classes, labelled, weights, none, none),
@@ -154,7 +154,7 @@ def test_all_searches_agree_on_large_bags(n_classes):
         weights = rng.multinomial(total, np.full(n, 1 / n), size=N_MEMBERS).astype(np.int32)
         none, rows = np.empty((N_MEMBERS, 0), dtype=np.int32), np.arange(n, dtype=np.int32)
         subspaces = _kernels.plan.draw_subspaces(0, 0, N_MEMBERS, 30, 7)
-        columns = _kernels.columns.Columns(X, has_gaps=True)
+        columns = _kernels.columns.Columns(X, has_missing=True)
         arguments = columns, codes, n_classes, rows, weights, none, none
         searches = [{}, {"side_by_side": 0}, {"order": order_of(X)}]
         searches.append({"side_by_side": 0, "order": order_of(X)})
@@ -230,7 +230,7 @@ def large_trees(seed):
     codes[520:] = -1
     labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, seed)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
-    columns = _kernels.columns.Columns(X, has_gaps=True)
+    columns = _kernels.columns.Columns(X, has_missing=True)
     trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
     assert np.diff(trees.offsets).min() > 50
     label, weight = voted(codes, 3)
@@ -264,7 +264,7 @@ def test_sampled_permutations_average_to_the_expectation(row_cost):
 
 
 def test_columns_keep_their_gaps_when_they_travel():
-    columns = _kernels.columns.Columns(np.asfortranarray([[np.nan], [1.0]]), has_gaps=True)
+    columns = _kernels.columns.Columns(np.asfortranarray([[np.nan], [1.0]]), has_missing=True)
     assert columns.__reduce__()[1][1] is True
 
 
@@ -277,11 +277,11 @@ def test_without_gaps_the_flag_changes_nothing():
     for how in ({}, {"side_by_side": 0}, {"codes": _kernels.grow.rank_columns(X)}):
         one, other = (
             _kernels.grow.grow(
-                _kernels.columns.Columns(X, has_gaps),
+                _kernels.columns.Columns(X, has_missing),
                 *(codes, 3, labelled, weights, none, none, subspaces),
                 **how,
             )
-            for has_gaps in (False, True)
+            for has_missing in (False, True)
         )
         for first, second in zip(one, other, strict=True):
             assert_array_equal(first, second)

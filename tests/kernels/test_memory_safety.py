@@ -151,7 +151,7 @@ def test_trees_with_gaps_find_infinite_values_in_their_own_column(sign):
     # before the second column lie the values of the first
     first, second = [0.0, np.nan, 0.0, 0.0, 0.0, 1e6], [1.0, 1.5, 2.0, np.nan, np.inf, np.inf]
     X = sign * np.array([first, second]).T
-    columns = _kernels.columns.Columns(np.asfortranarray(X), has_gaps=True)
+    columns = _kernels.columns.Columns(np.asfortranarray(X), has_missing=True)
     tree = grown_on(columns, [0, 0, 0, 0, 1, 1], np.ones(6))
     assert tree.feature.tolist() == [1, -1, -1]
     assert tree.threshold[0] == (2.0 if sign > 0 else -np.inf)
@@ -167,9 +167,9 @@ def test_trees_refuse_weights_that_add_up_to_more_than_32_bits_hold():
 
 def test_trees_refuse_more_nodes_than_32_bits_number(monkeypatch):
     columns = _kernels.columns.Columns(np.asfortranarray(np.arange(4.0)[:, None]))
-    monkeypatch.setattr(_kernels.grow, "MOST_NODES", 8)
+    monkeypatch.setattr(_kernels.grow, "MAX_NODES", 8)
     assert len(grown_on(columns, [0, 1, 0, 1], np.ones(4)).feature) == 7
-    monkeypatch.setattr(_kernels.grow, "MOST_NODES", 7)
+    monkeypatch.setattr(_kernels.grow, "MAX_NODES", 7)
     with pytest.raises(ValueError, match="1 members may have 8 nodes, more than 7: leave out"):
         grown_on(columns, [0, 1, 0, 1], np.ones(4))
 

@@ -49,7 +49,7 @@ class TestBadInput:
 
 
 @pytest.mark.parametrize(
-    ("prior", "message"),
+    ("feature_weights", "message"),
     [
         ([1.0], "must be 2 positive numbers"),
         ([0.5, 0.5, 0.5], "must be 2 positive numbers"),
@@ -112,7 +112,7 @@ def test_no_thread_at_all_is_refused_by_name(data):
 )
 def test_scores_of_a_ranker_of_ones_own(scores, got, data):
     class Own(FeatureRanker):
-        def _score(self, problem):
+        def _score(self, training):
             return scores
 
     rule = "_score of Own must return one number for each of the 8 columns: got "
@@ -123,7 +123,7 @@ def test_scores_of_a_ranker_of_ones_own(scores, got, data):
 @pytest.mark.parametrize("form", [list, np.float32, np.int8, lambda scores: scores.astype(object)])
 def test_scores_in_any_form_of_numbers(form, data):
     class Own(FeatureRanker):
-        def _score(self, problem):
+        def _score(self, training):
             return form(np.arange(8.0))
 
     ranker = Own().fit(data.X, data.y)

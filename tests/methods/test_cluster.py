@@ -38,7 +38,7 @@ distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.cluster
 
 # Times X, for what each worker receives.
-MOST_RECEIVED = 1.2
+MAX_RECEIVED = 1.2
 
 RANKERS = {
     "ssfi, 3 rounds": SSFI(n_members=60, max_iter=3, random_state=0),
@@ -122,7 +122,7 @@ class Received:
     def check(self, size):
         assert len(self.by_worker) == 2
         received = [n / size for n in self.by_worker.values()]
-        assert max(received) <= MOST_RECEIVED, received
+        assert max(received) <= MAX_RECEIVED, received
         assert min(received) >= 0.9, received  # or nothing was counted, or nothing done there
 
 

@@ -145,9 +145,9 @@ def test_labels_of_rows_are_those_of_the_first_ranker_with_labels(data):
 
 
 def test_rankers_share_one_graph(data):
-    problem = TrainingData.build(data.X, data.y)
-    Consensus(rankers=[("l", LaplacianScore()), ("c", C4())])._score(problem)
-    assert len(problem._graphs) == 1
+    training = TrainingData.build(data.X, data.y)
+    Consensus(rankers=[("l", LaplacianScore()), ("c", C4())])._score(training)
+    assert len(training._graphs) == 1
 
 
 def test_at_most_so_many_unlabelled_rows():
@@ -163,24 +163,24 @@ def test_at_most_so_many_unlabelled_rows():
 
 def test_smaller_committees_for_repetitions(data):
     ranker = Consensus(n_members=200).fit(data.X, data.y)
-    light = ranker._lighter(8)
-    assert [name for name, _ in light.rankers] == ["transductive", "ssfi"]
-    assert dict(light.rankers)["ssfi"].n_members == 20
+    fast = ranker._lighter(8)
+    assert [name for name, _ in fast.rankers] == ["transductive", "ssfi"]
+    assert dict(fast.rankers)["ssfi"].n_members == 20
     assert dict(ranker.rankers_)["ssfi"].n_members == 200
-    assert light.ranker_weights is None  # trust is for each fit to decide
+    assert fast.ranker_weights is None  # trust is for each fit to decide
 
 
 def test_assessment_tells_labels_from_noise():
     data = make_data(n_rows=80, n_features=20, per_class=10)
-    settings = {"n_resamples": 4, "n_permutations": 39, "light": True}
+    settings = {"n_resamples": 4, "n_permutations": 39, "fast": True}
     sure = Consensus(random_state=0).fit(data.X, data.y).assess(data.X, data.y, **settings)
     assert sure.p_value <= 0.05
-    assert set(np.flatnonzero(sure.decisions == "confirmed")) <= {0, 1}
-    assert (sure.decisions == "confirmed").any()
+    assert set(np.flatnonzero(sure.decisions == "significant")) <= {0, 1}
+    assert (sure.decisions == "significant").any()
     noise = np.random.default_rng(0).normal(size=data.X.shape)
     sure = Consensus(random_state=0).fit(noise, data.y).assess(noise, data.y, **settings)
     assert sure.p_value > 0.05
-    assert not (sure.decisions == "confirmed").any()
+    assert not (sure.decisions == "significant").any()
 
 
 def test_rankers_without_comparable_scores_have_no_test(data):

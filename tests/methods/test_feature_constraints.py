@@ -1,4 +1,4 @@
-"""Columns that stay, go, belong together or are expected: keep, exclude, feature_groups, prior."""
+"""Columns that stay, go, belong together or are expected."""
 
 import pickle
 from typing import Any, ClassVar
@@ -52,7 +52,7 @@ class Given(FeatureRanker):
     }
     scores: Any = ()
 
-    def _score(self, problem):
+    def _score(self, data):
         return np.array(self.scores, dtype=float)
 
 
@@ -78,19 +78,19 @@ def chosen(ranker):
 
 
 def test_kept_columns_come_first_by_score_and_are_counted():
-    ranker = ranked(keep=["e", 3], n_features_to_select=3)
+    ranker = ranked(include=["e", 3], n_features_to_select=3)
     assert order(ranker) == "deabcf"
     assert chosen(ranker) == "ade"
     assert_array_equal(ranker.score_ranking_, np.arange(1, 7))
-    assert chosen(ranked(keep=NAMES[:5])) == "abcde"  # more than half
+    assert chosen(ranked(include=NAMES[:5])) == "abcde"  # more than half
     mask = np.array([False] * 5 + [True])
-    assert order(ranked(keep=mask)) == "fabcde"
+    assert order(ranked(include=mask)) == "fabcde"
 
 
 def test_a_kept_constant_column():
     X = frame()
     X["c"] = 1.0
-    ranker = ranked(X=X, keep=["c", "f"], n_features_to_select=2)
+    ranker = ranked(X=X, include=["c", "f"], n_features_to_select=2)
     assert order(ranker) == "fcabde"
     assert chosen(ranker) == "cf"
     assert np.isnan(ranker.scores_[2])
@@ -98,9 +98,9 @@ def test_a_kept_constant_column():
 
 def test_fewer_than_are_kept_is_an_error():
     with pytest.raises(ValueError, match="got 1 to select and 2 in keep"):
-        ranked(keep=["a", "b"], n_features_to_select=1)
+        ranked(include=["a", "b"], n_features_to_select=1)
     with pytest.raises(ValueError, match="got 1 to select and 2 in keep"):
-        ranked(keep=["a", "b"], n_features_to_select=0.2)
+        ranked(include=["a", "b"], n_features_to_select=0.2)
 
 
 def test_excluded_columns_have_no_score_and_are_never_selected():
@@ -124,33 +124,35 @@ def test_groups_stand_where_their_best_column_does():
     assert order(ranked(feature_groups=[["f", "b"], [4, 2]])) == "abfced"
     # an excluded column leaves its group, a kept one keeps it
     assert order(ranked(feature_groups=groups, exclude=["b"])) == "acedfb"
-    assert order(ranked(feature_groups=groups, keep=["e"])) == "ceabfd"
+    assert order(ranked(feature_groups=groups, include=["e"])) == "ceabfd"
 
 
 def test_prior_divides_the_places():
-    assert order(ranked(prior={"d": 2})) == "abdcef"  # 4 / 2 ties with 2, which has the score
-    assert order(ranked(prior={"d": 2.1})) == "adbcef"
-    assert order(ranked(prior={"a": 0, "b": 0.4})) == "cdbefa"
-    assert order(ranked(prior=[1, 1, 1, 1, 1, 9])) == "fabcde"
-    ranker = ranked(prior={"f": 9})
+    assert (
+        order(ranked(feature_weights={"d": 2})) == "abdcef"
+    )  # 4 / 2 ties with 2, which has the score
+    assert order(ranked(feature_weights={"d": 2.1})) == "adbcef"
+    assert order(ranked(feature_weights={"a": 0, "b": 0.4})) == "cdbefa"
+    assert order(ranked(feature_weights=[1, 1, 1, 1, 1, 9])) == "fabcde"
+    ranker = ranked(feature_weights={"f": 9})
     assert_array_equal(ranker.scores_, [6, 5, 4, 3, 2, 1])
     assert_array_equal(ranker.score_ranking_, np.arange(1, 7))
     # weight 0 ranks before what has no score
     X = frame()
     X["b"] = 0.0
-    assert order(ranked(X=X, prior={"a": 0})) == "cdefab"
+    assert order(ranked(X=X, feature_weights={"a": 0})) == "cdefab"
 
 
 def test_prior_of_groups_and_kept_columns():
     groups = {"one": ["e", "f"]}
     # 6 / 3 decides on the place of the group, and the score on the order within it
-    assert order(ranked(feature_groups=groups, prior={"f": 3})) == "abefcd"
-    assert order(ranked(keep=["b", "e"], prior={"e": 9})) == "beacdf"
-    assert order(ranked(feature_groups=groups, prior={"one": 3})) == "aefbcd"
+    assert order(ranked(feature_groups=groups, feature_weights={"f": 3})) == "abefcd"
+    assert order(ranked(include=["b", "e"], feature_weights={"e": 9})) == "beacdf"
+    assert order(ranked(feature_groups=groups, feature_weights={"one": 3})) == "aefbcd"
 
 
 def with_copies():
-    """Return columns of which c is a near-copy of a, d of e, and f of b."""
+    """Return columns of which c is a feature correlated with a, d of e, and f of b."""
     X = frame(n_rows=200)
     noise = frame(n_rows=200)[["f", "d", "c"]].to_numpy() * 0.1
     X["c"] = X["a"] + noise[:, 0]
@@ -161,23 +163,23 @@ def with_copies():
 
 def test_near_copies_of_kept_columns_go_last():
     X = with_copies()
-    ranker = ranked(X=X, keep=["c", "e"])
+    ranker = ranked(X=X, include=["c", "e"])
     assert order(ranker) == "cebfad"
     assert_array_equal(ranker.representative_, [2, 1, 2, 4, 4, 5])
     assert_allclose(ranker.representative_correlation_[3], np.corrcoef(X["d"], X["e"])[0, 1])
     assert ranker.redundancy_threshold_ == 0.7
     # with a threshold others are put last as well, and kept ones never
-    ranker = ranked(X=X, keep=["c", "a"], redundancy_threshold=0.9)
+    ranker = ranked(X=X, include=["c", "a"], redundancy_threshold=0.9)
     assert order(ranker) == "acbdef"
     assert_array_equal(ranker.representative_, [0, 1, 2, 3, 3, 1])
-    ranker = ranked(X=X, keep=["d"], redundancy_threshold=0.9999)
+    ranker = ranked(X=X, include=["d"], redundancy_threshold=0.9999)
     assert (ranker.representative_ == np.arange(6)).all()
 
 
 def test_an_expected_column_stands_for_its_family():
     X = with_copies()
     assert order(ranked(X=X, redundancy_threshold=0.9)) == "abdcef"
-    ranker = ranked(X=X, redundancy_threshold=0.9, prior={"c": 9})
+    ranker = ranked(X=X, redundancy_threshold=0.9, feature_weights={"c": 9})
     assert order(ranker) == "cbdaef"
     assert ranker.representative_[0] == 2
 
@@ -195,32 +197,44 @@ def test_a_group_is_a_near_copy_if_all_its_columns_are():
 # --- what cannot be ------------------------------------------------------------------------------
 
 WRONG = [
-    ({"keep": "a"}, "keep"),
-    ({"keep": ["A"]}, "keep names 'A', which is no column of X"),
-    ({"keep": [6]}, "keep must hold numbers of columns from 0 to 5: got 6"),
-    ({"keep": [-1]}, "from 0 to 5: got -1"),
-    ({"keep": [1.5]}, "keep must hold names or numbers of columns: got 1.5"),
-    ({"keep": ["a", 0]}, "keep must name each column once: got 'a' again"),
-    ({"keep": [True, False]}, "keep must say True or False of each of 6 columns: got 2"),
-    ({"keep": pd.Series([True], index=["A"])}, "keep names 'A', which is no column of X"),
-    ({"keep": pd.Series([True, False], index=["a", "a"])}, "got 'a' again"),
-    ({"keep": {"a": False}}, "keep must be a list of names or numbers of columns"),
-    ({"keep": np.array(1)}, "keep must be a list of names or numbers of columns"),
-    ({"keep": ["a", "b"], "exclude": [1]}, "got 'b' in both"),
+    ({"include": "a"}, "include"),
+    ({"include": ["A"]}, "keep names 'A', which is no column of X"),
+    ({"include": [6]}, "keep must hold numbers of columns from 0 to 5: got 6"),
+    ({"include": [-1]}, "from 0 to 5: got -1"),
+    ({"include": [1.5]}, "keep must hold names or numbers of columns: got 1.5"),
+    ({"include": ["a", 0]}, "keep must name each column once: got 'a' again"),
+    ({"include": [True, False]}, "keep must say True or False of each of 6 columns: got 2"),
+    ({"include": pd.Series([True], index=["A"])}, "keep names 'A', which is no column of X"),
+    ({"include": pd.Series([True, False], index=["a", "a"])}, "got 'a' again"),
+    ({"include": {"a": False}}, "keep must be a list of names or numbers of columns"),
+    ({"include": np.array(1)}, "keep must be a list of names or numbers of columns"),
+    ({"include": ["a", "b"], "exclude": [1]}, "got 'b' in both"),
     ({"exclude": NAMES}, "exclude must leave a column"),
     ({"feature_groups": {"g": ["a"], "h": ["a", "b"]}}, "got 'a' in 'g' and 'h'"),
     ({"feature_groups": {"g": []}}, "it is empty"),
     ({"feature_groups": {"a": ["b", "c"]}}, "a column that is not in it is called so"),
     ({"feature_groups": {"g": ["x"]}}, r"feature_groups\['g'\] names 'x'"),
-    ({"prior": {"a": -1}}, "prior must hold finite weights of 0 or more: got -1 for 'a'"),
-    ({"prior": {"a": np.nan}}, "got nan for 'a'"),
-    ({"prior": {"a": "much"}}, "got 'much' for 'a'"),
-    ({"prior": {"a": 1, 0: 2}}, "prior must weigh each column once: got 'a' again"),
-    ({"prior": [1, 2]}, r"prior must hold a weight for each of 6 columns.*\(2,\)"),
-    ({"prior": [1, 2, 3, 4, 5, np.inf]}, "got .*inf.* for 'f'"),
-    ({"prior": np.zeros(6)}, "all are 0"),
-    ({"prior": np.ma.masked_equal([9, 1, 1, 1, 1, 1], 9)}, "prior must hold .* got .*nan.* 'a'"),
-    ({"prior": {"a": 10**400}}, "prior must hold finite weights"),
+    (
+        {"feature_weights": {"a": -1}},
+        "feature_weights must be finite and 0 or more: got -1 for 'a'",
+    ),
+    ({"feature_weights": {"a": np.nan}}, "got nan for 'a'"),
+    ({"feature_weights": {"a": "much"}}, "got 'much' for 'a'"),
+    (
+        {"feature_weights": {"a": 1, 0: 2}},
+        "feature_weights must name a column once: got 'a' again",
+    ),
+    (
+        {"feature_weights": [1, 2]},
+        r"feature_weights must hold a weight for each of 6 columns.*\(2,\)",
+    ),
+    ({"feature_weights": [1, 2, 3, 4, 5, np.inf]}, "got .*inf.* for 'f'"),
+    ({"feature_weights": np.zeros(6)}, "all are 0"),
+    (
+        {"feature_weights": np.ma.masked_equal([9, 1, 1, 1, 1, 1], 9)},
+        "feature_weights must hold .* got .*nan.* 'a'",
+    ),
+    ({"feature_weights": {"a": 10**400}}, "feature_weights must be finite"),
 ]
 
 
@@ -233,9 +247,9 @@ def test_wrong_parameters(known, message):
 def test_messages_name_what_is_near():
     X = frame().rename(columns={"a": "malic_acid"})
     with pytest.raises(ValueError, match=r"'malic_acids'.*Did you mean 'malic_acid'\?"):
-        Given(scores=range(6), keep=["malic_acids"]).fit(X)
+        Given(scores=range(6), include=["malic_acids"]).fit(X)
     with pytest.raises(ValueError, match="numbers of columns, as X has no names: got 'a'"):
-        Given(scores=range(6), keep=["a"]).fit(X.to_numpy())
+        Given(scores=range(6), include=["a"]).fit(X.to_numpy())
 
 
 # --- every method --------------------------------------------------------------------------------
@@ -243,7 +257,12 @@ def test_messages_name_what_is_near():
 
 @pytest.mark.parametrize("name", spread(METHODS))
 def test_every_method_takes_them_together(name, data):
-    known = {"exclude": [0, 5], "keep": [6], "feature_groups": {"g": [2, 7]}, "prior": {3: 4.0}}
+    known = {
+        "exclude": [0, 5],
+        "include": [6],
+        "feature_groups": {"g": [2, 7]},
+        "feature_weights": {3: 4.0},
+    }
     ranker = make(name, n_features_to_select=3, **known).fit(data.X, data.y)
     assert_array_equal(np.isnan(ranker.scores_[[0, 5]]), True)
     assert set(ranker.ranking_[[0, 5]]) == {7, 8}
@@ -312,11 +331,11 @@ def test_later_picks_are_conditional_on_the_kept_column(cls, data):
     X[:, 7] = data.y_true * 10 + data.X[:, 7]
     free = cls(n_features_to_select=4).fit(X, data.y)
     assert free.ranking_[7] == 1
-    kept = cls(n_features_to_select=4, keep=[7]).fit(X, data.y)
+    kept = cls(n_features_to_select=4, include=[7]).fit(X, data.y)
     assert_array_equal(kept.scores_, free.scores_)
     # of two copies, one is kept: the other one adds nothing and is picked late
     X[:, 5] = X[:, 7]
-    other = cls(n_features_to_select=4, keep=[5]).fit(X, data.y)
+    other = cls(n_features_to_select=4, include=[5]).fit(X, data.y)
     assert other.ranking_[5] == 1
     assert other.representative_[7] == 5
 
@@ -328,7 +347,7 @@ def test_the_second_pick_of_mrmr_is_the_best_beside_the_kept_column(data):
     for kept in range(8):
         value = relevance - mutual_information(binned, binned.column(kept))
         value[kept] = -np.inf
-        ranker = MRMR(n_features_to_select=2, keep=[kept]).fit(data.X, data.y)
+        ranker = MRMR(n_features_to_select=2, include=[kept]).fit(data.X, data.y)
         second = int(np.flatnonzero(ranker.scores_ == 7)[0])
         assert ranker.scores_[kept] == 8
         assert value[second] >= value.max() - 1e-12
@@ -344,18 +363,18 @@ FORWARD = {
 @pytest.mark.parametrize("cls", FORWARD)
 def test_forward_searches_start_with_the_kept_columns(cls, data):
     options = {"n_features_to_select": 5, **FORWARD[cls]}
-    ranker = cls(keep=[6, 4, 5], **options).fit(data.X, data.y)
+    ranker = cls(include=[6, 4, 5], **options).fit(data.X, data.y)
     assert set(ranker.picked_[:3]) == {4, 5, 6}
     assert len(set(ranker.picked_)) == 5
     groups = {"g": [0, 1, 2]}
-    ranker = cls(keep=[6], feature_groups=groups, **options).fit(data.X, data.y)
+    ranker = cls(include=[6], feature_groups=groups, **options).fit(data.X, data.y)
     assert ranker.picked_[0] == 6
     assert len(ranker.picked_) == 5
     assert np.isin(ranker.picked_, [0, 1, 2]).sum() == 1
 
 
 def test_the_column_after_the_kept_ones_is_the_best_with_them(data):
-    ranker = SequentialForward(keep=[3, 4], n_features_to_select=3).fit(data.X, data.y)
+    ranker = SequentialForward(include=[3, 4], n_features_to_select=3).fit(data.X, data.y)
     labelled = np.flatnonzero(data.y >= 0)
 
     def accuracy(column):
@@ -372,7 +391,7 @@ def test_the_column_after_the_kept_ones_is_the_best_with_them(data):
 
 
 def test_early_stop_does_not_stop_before_the_kept_columns(data):
-    ranker = SequentialForward(keep=[5, 6, 7], early_stop=True, n_features_to_select=6)
+    ranker = SequentialForward(include=[5, 6, 7], early_stop=True, n_features_to_select=6)
     ranker.fit(data.X, data.y)
     assert ranker.get_support()[[5, 6, 7]].all()
     assert ranker.get_support().sum() == len(ranker.picked_)
@@ -382,7 +401,7 @@ def test_gsfs_keeps_what_is_to_stay():
     data = make_data(n_rows=120, per_class=20)
     free = GSFS(n_features_to_select=3).fit(data.X, data.y)
     weak = int(np.argmax(free.ranking_))
-    ranker = GSFS(n_features_to_select=3, keep=[weak]).fit(data.X, data.y)
+    ranker = GSFS(n_features_to_select=3, include=[weak]).fit(data.X, data.y)
     assert ranker.scores_[weak] == 8
     assert ranker.ranking_[weak] == 1
 
@@ -390,7 +409,7 @@ def test_gsfs_keeps_what_is_to_stay():
 @pytest.mark.parametrize("cls", [S3VMRFE, S3VMFS])
 def test_kept_columns_are_eliminated_last(cls, data):
     for step in (1, 3):
-        ranker = cls(keep=[5, 6, 7], n_features_to_select=3, step=step).fit(data.X, data.y)
+        ranker = cls(include=[5, 6, 7], n_features_to_select=3, step=step).fit(data.X, data.y)
         assert set(np.flatnonzero(ranker.scores_ > 5)) == {5, 6, 7}
         assert not np.isin([5, 6, 7], ranker.eliminated_[:5]).any()
 
@@ -405,7 +424,7 @@ def test_columns_of_a_group_are_picked_once(data):
 
 
 def test_a_consensus_hands_on_what_is_excluded_alone(data):
-    known = {"keep": [6], "prior": {3: 9.0}, "feature_groups": {"g": [1, 7]}}
+    known = {"include": [6], "feature_weights": {3: 9.0}, "feature_groups": {"g": [1, 7]}}
     options = {"n_members": 30, "random_state": 0, "exclude": [0]}
     ranker, plain = Consensus(**options, **known), Consensus(**options)
     for each in (ranker, plain):
@@ -433,9 +452,9 @@ def test_a_committee_ranks_what_is_left(data):
 def test_a_rule_decides_as_if_nothing_were_kept(rule, cls):
     data = make_data(n_rows=80, per_class=20)
     free = cls(n_features_to_select=rule).fit(data.X, data.y)
-    ranker = cls(n_features_to_select=rule, keep=[7], prior={3: 5}).fit(data.X, data.y)
+    ranker = cls(n_features_to_select=rule, include=[7], feature_weights={3: 5}).fit(data.X, data.y)
     assert_array_equal(ranker.decisions_, free.decisions_)
-    assert ranker.decisions_[7] != "confirmed"
+    assert ranker.decisions_[7] != "significant"
     support = free.get_support()
     assert support.any()
     support[7] = True
@@ -451,7 +470,12 @@ def test_a_group_is_confirmed_by_its_best_column():
 
 def test_halves_know_what_the_ranker_knows():
     data = make_data(n_rows=80, per_class=12)
-    known = {"keep": [7], "exclude": [0], "feature_groups": {"g": [1, 2]}, "prior": {5: 0}}
+    known = {
+        "include": [7],
+        "exclude": [0],
+        "feature_groups": {"g": [1, 2]},
+        "feature_weights": {5: 0},
+    }
     ranker = FisherScore(n_features_to_select=3, **known).fit(data.X, data.y)
     sure = ranker.assess(data.X, data.y, n_resamples=10, n_permutations=0)
     assert_array_equal(sure.rank_interval[[7, 0, 5]], [[1, 1], [7, 7], [6, 6]])
@@ -472,10 +496,10 @@ def test_stability_is_that_of_the_others(data):
     sure = {}
     for keep in (None, [0, 1, 2, 3]):
         n = 5 if keep is None else 9
-        ranker = FisherScore(n_features_to_select=n, keep=keep).fit(X, data.y)
+        ranker = FisherScore(n_features_to_select=n, include=keep).fit(X, data.y)
         sure[n] = ranker.assess(X, data.y, n_permutations=0)
     assert abs(sure[5].stability.value - sure[9].stability.value) < 0.1
-    ranker = FisherScore(n_features_to_select=4, keep=[0, 1, 2, 3]).fit(X, data.y)
+    ranker = FisherScore(n_features_to_select=4, include=[0, 1, 2, 3]).fit(X, data.y)
     assert ranker.assess(X, data.y, n_permutations=0).stability is None
 
 
@@ -485,7 +509,7 @@ def test_stability_is_that_of_the_others(data):
 @pytest.mark.parametrize("form", [pd.DataFrame, pl.DataFrame])
 def test_names_in_a_pipeline(form, data):
     columns = {name: data.X[:, j] for j, name in enumerate("abcdefgh")}
-    ranker = FisherScore(n_features_to_select=2, keep=["h"], exclude=["a"])
+    ranker = FisherScore(n_features_to_select=2, include=["h"], exclude=["a"])
     model = make_pipeline(ranker, LabelledOnly(LogisticRegression()))
     model.fit(form(columns), data.y)
     assert model[0].get_feature_names_out().tolist() == ["b", "h"]
@@ -494,10 +518,10 @@ def test_names_in_a_pipeline(form, data):
 
 def test_the_frame_has_a_row_for_each_feature():
     ranker = ranked(
-        keep=["e"],
+        include=["e"],
         exclude=["a"],
         feature_groups={"g": ["b", "f"]},
-        prior={"f": 12.0, "d": 0.5},
+        feature_weights={"f": 12.0, "d": 0.5},
         n_features_to_select=2,
     )
     table = ranker.to_frame("pandas")
@@ -505,16 +529,16 @@ def test_the_frame_has_a_row_for_each_feature():
     assert table["kept"].tolist() == [True, False, False, False, False]
     assert table["n_columns"].tolist() == [1, 2, 1, 1, 1]
     assert table["best_column"].tolist() == ["e", "b", "c", "d", "a"]
-    assert table["prior"].tolist() == [1.0, 12.0, 1.0, 0.5, 1.0]
+    assert table["feature_weights"].tolist() == [1.0, 12.0, 1.0, 0.5, 1.0]
     assert table["score"].tolist()[:4] == [2, 5, 4, 3]
     assert table["selected"].tolist() == [True, True, False, False, False]
     assert table["score_rank"].tolist() == [4, 1, 2, 3, 5]
-    assert not {"kept", "prior", "n_columns"} & set(ranked().to_frame().columns)
+    assert not {"kept", "feature_weights", "n_columns"} & set(ranked().to_frame().columns)
 
 
 def test_an_outcome_selects_kept_features_with_the_confirmed_ones():
     data = make_data(n_rows=80, per_class=20)
-    ranker = FisherScore(keep=[7]).fit(data.X, data.y)
+    ranker = FisherScore(include=[7]).fit(data.X, data.y)
     ranker.assess(data.X, data.y, n_resamples=0)
-    outcome = ranking_result(ranker).select("confirmed")
+    outcome = ranking_result(ranker).select("significant")
     assert set(outcome.features[outcome.selected]) == {"x0", "x1", "x7"}

@@ -22,7 +22,7 @@ from semisift import (
     TriTraining,
     VarianceScore,
 )
-from semisift.utils._sklearn_compat import MOST, MOST_MEMBERS
+from semisift.utils._sklearn_compat import MAX, MAX_MEMBERS
 from tests.conftest import make_data
 from tests.methods.test_common import nightly
 
@@ -46,7 +46,7 @@ def test_every_number_has_bounds():
             of_numbers = [c for c in cls._parameter_constraints[name] if isinstance(c, Interval)]
             whole = [each for each in of_numbers if each.type is Integral]
             assert all(None not in (each.left, each.right) for each in whole), (cls, name)
-            assert all(abs(each.right) <= MOST for each in whole), (cls, name)
+            assert all(abs(each.right) <= MAX for each in whole), (cls, name)
 
 
 @pytest.mark.parametrize("value", [2**64, 10**29, 10**400], ids=["2**64", "10**29", "10**400"])
@@ -59,8 +59,8 @@ def test_no_whole_number_overflows(cls, name, value, data):
 def test_committees_are_bounded(data):
     for cls in CLASSES:
         for name in {"n_members", "n_samplings"} & set(whole_numbers(cls)):
-            with pytest.raises(InvalidParameterError, match=f"{MOST_MEMBERS}]"):
-                cls(**{name: MOST}).fit(data.X, data.y)
+            with pytest.raises(InvalidParameterError, match=f"{MAX_MEMBERS}]"):
+                cls(**{name: MAX}).fit(data.X, data.y)
 
 
 @pytest.mark.parametrize("ranker", [VarianceScore(), TriTraining(), NNge(), MixedNB()])

@@ -21,17 +21,17 @@ class MeanGap(FeatureRanker):
 
     labels_needed = "two_classes"
 
-    def _n_tasks(self, problem):
-        return problem.labels.n_classes
+    def _n_tasks(self, data):
+        return data.labels.n_classes
 
-    def _score(self, problem):
-        self.problem_ = problem
-        if problem.labels.n_classes < 2:
-            return problem.spread
+    def _score(self, data):
+        self.problem_ = data
+        if data.labels.n_classes < 2:
+            return data.spread
         means = []
-        for code in self._progress(range(problem.labels.n_classes), "class"):
-            rows = np.flatnonzero(problem.labels.codes == code)
-            means.append(np.asarray(problem.X[rows].mean(axis=0, dtype=np.float64)).ravel())
+        for code in self._progress(range(data.labels.n_classes), "class"):
+            rows = np.flatnonzero(data.labels.codes == code)
+            means.append(np.asarray(data.X[rows].mean(axis=0, dtype=np.float64)).ravel())
         return np.ptp(means, axis=0)
 
 
@@ -44,8 +44,8 @@ class Spread(MeanGap):
 
 
 class Flat(FeatureRanker):
-    def _score(self, problem):
-        return np.zeros(problem.n_features)
+    def _score(self, data):
+        return np.zeros(data.n_features)
 
 
 def test_fitted_attributes(data):

@@ -56,13 +56,13 @@ def test_what_cannot_be_used_is_named(known, message):
 
 def test_a_problem_of_some_rows_knows_them():
     design = parse_design(4, groups=list("abab"), batch=[0, 0, 1, 1], sample_weight=[1, 2, 3, 4])
-    problem = TrainingData.build(np.eye(4), [0, 1, -1, -1], design=design)
+    data = TrainingData.build(np.eye(4), [0, 1, -1, -1], design=design)
     rows = np.array([1, 3])
-    for part in (problem.part(rows), take_rows(problem, rows, 0)):
+    for part in (data.part(rows), take_rows(data, rows, 0)):
         assert part.design.groups.tolist() == [1, 1]
         assert part.design.batches.tolist() == [0, 1]
         assert part.design.weights.tolist() == [2, 4]
-    assert problem.with_labels(problem.labels, None, 1).design is design
+    assert data.with_labels(data.labels, None, 1).design is design
 
 
 def test_batches_lose_their_means():
@@ -217,9 +217,9 @@ def test_a_series_names_its_columns():
     X, y = rows_of_study()
     table = pd.DataFrame(X, columns=list("abcdef"))
     prior = pd.Series({"f": 1000.0})
-    assert FisherScore(prior=prior).fit(table, y).ranking_[5] == 1
+    assert FisherScore(feature_weights=prior).fit(table, y).ranking_[5] == 1
     mask = pd.Series({name: name == "e" for name in "fedcba"})
-    assert FisherScore(keep=mask).fit(table, y).ranking_[4] == 1
+    assert FisherScore(include=mask).fit(table, y).ranking_[4] == 1
 
 
 def test_a_consensus_asks_all_that_take_weights():

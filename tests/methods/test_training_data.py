@@ -46,20 +46,20 @@ def dense():
 def test_dense_types(given, kept):
     for order in "CF":
         X = np.array([[0, 1], [1, 0], [1, 1]], order=order).astype(given)
-        problem = TrainingData.build(X)
-        assert problem.X.dtype == kept
-        assert problem.X.flags.f_contiguous
-        assert_array_equal(problem.X, X.astype(float))
+        data = TrainingData.build(X)
+        assert data.X.dtype == kept
+        assert data.X.flags.f_contiguous
+        assert_array_equal(data.X, X.astype(float))
 
 
 @pytest.mark.parametrize("form", SPARSE_FORMATS)
 def test_sparse_types(form):
     for given in ("float32", "float64", "bool", "int8", "int64"):
         X = form(np.array([[0, 1], [1, 0], [1, 1]], dtype=given))
-        problem = TrainingData.build(X)
-        assert isinstance(problem.X, sparse.csc_array)
-        assert problem.X.dtype == TrainingData.build(X.toarray()).X.dtype
-        assert_array_equal(problem.X.toarray(), X.toarray())
+        data = TrainingData.build(X)
+        assert isinstance(data.X, sparse.csc_array)
+        assert data.X.dtype == TrainingData.build(X.toarray()).X.dtype
+        assert_array_equal(data.X.toarray(), X.toarray())
 
 
 def test_fortran_ordered_floats_are_not_copied():
@@ -93,36 +93,36 @@ def test_canonical_csc_is_not_copied(dense):
 
 def test_arrays_are_read_only_and_the_callers_stay_writeable(dense):
     for X in (np.asfortranarray(dense), sparse.csc_array(dense)):
-        problem = TrainingData.build(X)
-        values = problem.X.data if problem.is_sparse else problem.X
+        data = TrainingData.build(X)
+        values = data.X.data if data.is_sparse else data.X
         with pytest.raises(ValueError, match="read-only"):
             values[:] = 0
-        assert (X.data if problem.is_sparse else X).flags.writeable
+        assert (X.data if data.is_sparse else X).flags.writeable
 
 
 def test_read_only_memory_map(tmp_path, dense):
     np.save(tmp_path / "X.npy", np.asfortranarray(dense))
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    problem = TrainingData.build(X)
-    assert_array_equal(problem.X, dense)
-    assert np.shares_memory(problem.X, X)
+    data = TrainingData.build(X)
+    assert_array_equal(data.X, dense)
+    assert np.shares_memory(data.X, X)
 
 
 def test_wide_sparse_indices_are_narrowed(dense):
     X = sparse.csr_array(dense)
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
-    problem = TrainingData.build(X)
-    assert problem.X.indices.dtype == problem.X.indptr.dtype == np.int32
-    assert_array_equal(problem.X.toarray(), dense)
+    data = TrainingData.build(X)
+    assert data.X.indices.dtype == data.X.indptr.dtype == np.int32
+    assert_array_equal(data.X.toarray(), dense)
 
 
 def test_duplicates_zeros_and_order_of_sparse_entries():
     parts = (np.array([2.0, 1.0, 3.0, 0.0]), np.array([2, 0, 2, 1]), np.array([0, 3, 4]))
     X = sparse.csc_array(parts, shape=(3, 2))
-    problem = TrainingData.build(X)
-    assert problem.X.has_canonical_format
-    assert_array_equal(problem.X.toarray(), [[1, 0], [0, 0], [5, 0]])
-    assert problem.X.nnz == 2
+    data = TrainingData.build(X)
+    assert data.X.has_canonical_format
+    assert_array_equal(data.X.toarray(), [[1, 0], [0, 0], [5, 0]])
+    assert data.X.nnz == 2
     assert_array_equal(X.data, [2.0, 1.0, 3.0, 0.0])
     assert_array_equal(X.indices, [2, 0, 2, 1])
 
@@ -208,7 +208,7 @@ def test_spread_of_a_constant_column_is_exactly_zero():
 
 
 def test_statistics_are_computed_once(dense):
-    problem = TrainingData.build(dense)
-    assert problem.spread is problem.spread
-    assert problem.constant is problem.constant
-    assert (problem.n_rows, problem.n_features) == dense.shape
+    data = TrainingData.build(dense)
+    assert data.spread is data.spread
+    assert data.constant is data.constant
+    assert (data.n_rows, data.n_features) == dense.shape

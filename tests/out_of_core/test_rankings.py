@@ -231,9 +231,9 @@ def test_methods_that_hold_their_rows_say_so(tmp_path, monkeypatch):
     rows = OutOfCoreMatrix(as_memmap(X, tmp_path, 0), max_memory=LITTLE)
     with pytest.warns(SubsamplingWarning, match="hold 312 unlabelled rows of X, where 1,200 would"):
         LaplacianScore().fit(rows)
-    monkeypatch.setattr(_training_data, "MOST_HELD", 200)
-    monkeypatch.setattr(_estimator, "MOST_HELD", 200)
-    monkeypatch.setattr(_ranker, "MOST_HELD", 200)
+    monkeypatch.setattr(_training_data, "MAX_HELD", 200)
+    monkeypatch.setattr(_estimator, "MAX_HELD", 200)
+    monkeypatch.setattr(_ranker, "MAX_HELD", 200)
     with pytest.warns(SubsamplingWarning, match="LaplacianScore holds .* 200 of 1,200 unlabelled"):
         ranker = LaplacianScore().fit(rows)
     assert_allclose(len(ranker.ranking_), N_COLUMNS)
@@ -353,7 +353,7 @@ def test_a_map_is_not_copied_whole(ranker, order, tmp_path, monkeypatch):
 def test_a_map_that_is_held_is_copied_once_at_most(order, tmp_path):
     rows = OutOfCoreMatrix(mapped(np.ones((10_000, 50)), tmp_path, order))
     held = []
-    assert peak_of(lambda: held.append(rows.load(keeps_gaps=True))) < 1.3 * rows.n_bytes
+    assert peak_of(lambda: held.append(rows.load(keeps_missing=True))) < 1.3 * rows.n_bytes
     assert held[0].flags.f_contiguous
     assert_array_equal(held[0], rows.source.array)
 
@@ -364,8 +364,8 @@ KINDS = ["gaps", "weights", "batches", "one class", "groups", "labels of many"]
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("kind", daily_are(["gaps", "weights", "groups"], KINDS))
 def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(_ranker, "MOST_HELD", 300)
-    monkeypatch.setattr(_estimator, "MOST_HELD", 300)
+    monkeypatch.setattr(_ranker, "MAX_HELD", 300)
+    monkeypatch.setattr(_estimator, "MAX_HELD", 300)
     X, y, truth = case()
     given = {}
     if kind == "gaps":
@@ -402,7 +402,7 @@ def test_maps_of_other_numbers_give_the_bits_of_memory(kind, tmp_path):
     else:
         stored = mapped(X.astype(kind), tmp_path, "F")
     rows = OutOfCoreMatrix(stored)
-    held = rows.load(keeps_gaps=True)
+    held = rows.load(keeps_missing=True)
     assert held.dtype == rows.dtype
     assert held.flags.aligned
     assert_array_equal(held, X)
@@ -416,8 +416,8 @@ def test_a_map_with_blank_columns_is_held_with_zeros_there(order, tmp_path):
     blank = np.arange(N_COLUMNS) % 3 == 0
     X[5, 0] = X[6, 1] = np.nan
     rows = OutOfCoreMatrix(mapped(X, tmp_path, order))
-    assert_array_equal(rows.blanked(blank).load(keeps_gaps=True), np.where(blank, 0.0, X))
-    assert_array_equal(rows.load(keeps_gaps=True), X)
+    assert_array_equal(rows.blanked(blank).load(keeps_missing=True), np.where(blank, 0.0, X))
+    assert_array_equal(rows.load(keeps_missing=True), X)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -427,7 +427,7 @@ def test_a_map_with_gaps_is_held_only_where_they_may_stay(order, tmp_path):
     rows = OutOfCoreMatrix(mapped(X, tmp_path, order))
     with pytest.raises(OutOfCoreError, match=r"contains NaN.\nFound in .*row 5 of X.*, column 3"):
         rows.load()
-    assert_array_equal(rows.load(keeps_gaps=True), X)
+    assert_array_equal(rows.load(keeps_missing=True), X)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -436,7 +436,7 @@ def test_what_is_asked_of_a_map_beside_a_fit_is_that_of_memory(
     ranker, order, tmp_path, monkeypatch
 ):
     for module in (_ranker, _training_data, _estimator):
-        monkeypatch.setattr(module, "MOST_HELD", 300)
+        monkeypatch.setattr(module, "MAX_HELD", 300)
     X, y, _ = case()
     given = {}
     if isinstance(ranker, ConstraintScore):
@@ -461,7 +461,7 @@ def test_parts_of_a_map_are_other_rows(tmp_path):
     known = {OutOfCoreMatrix(part).source.fingerprint for part in parts}
     assert len(known) == 4
     for part in parts:
-        stored = OutOfCoreMatrix(part, max_memory=LITTLE, passes=tmp_path / "passes")
+        stored = OutOfCoreMatrix(part, max_memory=LITTLE, cache_dir=tmp_path / "passes")
         assert_array_equal(
             VarianceScore().fit(stored).scores_, VarianceScore().fit(np.array(part)).scores_
         )
@@ -473,7 +473,7 @@ def test_a_file_that_changed_at_the_same_time_is_another(tmp_path):
         np.save(tmp_path / "X.npy", X * np.linspace(1, 2, N_ROWS)[:, None])
         os.utime(tmp_path / "X.npy", (10**9, 10**9))
         mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-        rows = OutOfCoreMatrix(mapped, max_memory=LITTLE, passes=tmp_path / "passes")
+        rows = OutOfCoreMatrix(mapped, max_memory=LITTLE, cache_dir=tmp_path / "passes")
         found = VarianceScore().fit(rows).scores_
         assert_array_equal(found, VarianceScore().fit(np.array(mapped)).scores_)
 

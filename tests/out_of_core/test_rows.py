@@ -266,7 +266,7 @@ def test_other_rows_do_not_take_the_passes_of_these(tmp_path):
     np.save(one, X)
     np.save(other, X + 1)
     for file in (one, other):
-        rows = OutOfCoreMatrix(np.load(file, mmap_mode="r"), passes=tmp_path / "passes")
+        rows = OutOfCoreMatrix(np.load(file, mmap_mode="r"), cache_dir=tmp_path / "passes")
         low = column_statistics(rows).low
         assert low.min() == (0 if file == one else 1)
 
@@ -274,7 +274,7 @@ def test_other_rows_do_not_take_the_passes_of_these(tmp_path):
 def test_passes_of_what_cannot_be_told_apart_are_refused(tmp_path):
     dask = pytest.importorskip("dask.array")
     with pytest.raises(ValueError, match="passes are kept for files alone"):
-        OutOfCoreMatrix(dask.from_array(X, chunks=100), passes=tmp_path)
+        OutOfCoreMatrix(dask.from_array(X, chunks=100), cache_dir=tmp_path)
 
 
 def test_rows_in_memory_have_no_limit(monkeypatch):

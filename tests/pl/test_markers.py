@@ -94,7 +94,7 @@ def test_the_heatmap_has_a_line_a_gene_and_a_column_a_cell_the_surest_first():
 
 
 def test_of_many_cells_some_are_drawn_evenly(monkeypatch):
-    monkeypatch.setattr("semisift.pl._markers.MOST_CELLS", 10)
+    monkeypatch.setattr("semisift.pl._markers.MAX_CELLS", 10)
     adata = make_cells(a_class=40)
     adata.obs["semisift_label"] = pd.Categorical(np.repeat(TYPES, 40))
     adata.obs["semisift_confidence"] = np.tile(np.linspace(1, 0, 40), 3)

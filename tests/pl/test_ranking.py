@@ -47,19 +47,21 @@ def test_best_genes_stand_on_top_with_their_scores():
 def test_after_an_assessment_decisions_are_marked_and_intervals_written():
     adata = make_cells(assessed=True)
     rank = adata.var["semisift_rank"]
-    adata.var.loc[rank > 10, "semisift_decision"] = "tentative"  # all three are to be seen
-    adata.var.loc[rank > 15, "semisift_decision"] = "unconfirmed"
+    adata.var.loc[rank > 10, "semisift_decision"] = "suggestive"  # all three are to be seen
+    adata.var.loc[rank > 15, "semisift_decision"] = "not significant"
     best = adata.var.sort_values("semisift_rank")[:20]
     ax = draw(adata)
     marks = [*marks_on(ax).items()]
     assert [colour for colour, _ in marks[:2]] == [PLAIN.accent, PLAIN.classes[1]]
-    for decision, (_, scores) in zip(("confirmed", "tentative", "unconfirmed"), marks, strict=True):
+    for decision, (_, scores) in zip(
+        ("significant", "suggestive", "not significant"), marks, strict=True
+    ):
         assert scores == best.semisift_score[best.semisift_decision == decision].tolist()
         assert scores
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "confirmed",
-        "tentative",
-        "not told from chance",
+        "significant",
+        "suggestive",
+        "not significant",
     ]
     low, high = best.semisift_rank_low.astype(int), best.semisift_rank_high.astype(int)
     intervals = [f"{a} to {b}" for a, b in zip(low, high, strict=True)]
@@ -74,7 +76,7 @@ def test_near_copies_are_named_beside_their_gene_and_have_no_line():
     adata.var["semisift_family"] = family.astype("category")
     ax = draw(adata)
     assert not set(names_on(ax)) & set(best[7:12])
-    assert texts_on(ax)[1:4] == ["stands for", f"{best[7]}, {best[8]}, {best[9]} and 2 more", ""]
+    assert texts_on(ax)[1:4] == ["represents", f"{best[7]}, {best[8]}, {best[9]} and 2 more", ""]
 
 
 def test_near_copies_that_a_ranking_found():
@@ -88,7 +90,7 @@ def test_near_copies_that_a_ranking_found():
     )
     ax = draw(adata, n_features=30)
     assert copy not in names_on(ax)
-    assert copy in texts_on(ax)[texts_on(ax).index("stands for") :]
+    assert copy in texts_on(ax)[texts_on(ax).index("represents") :]
     assert first in names_on(ax)
 
 

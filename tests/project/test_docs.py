@@ -116,7 +116,7 @@ def list_pages_with_code():
     return [pytest.param(page, marks=nightly) if name_of(page) in SLOW else page for page in pages]
 
 
-# Blocks that stand for something of the reader's own, or for what another test does.
+# Blocks that represent something of the reader's own, or for what another test does.
 NOT_RUN = ("scheduler-address", "class RangeScore", "def test_range_by_hand")
 
 

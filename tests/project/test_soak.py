@@ -188,7 +188,7 @@ def test_a_file_cut_short_is_a_failure(soak, tmp_path, ending):
 
 
 def test_every_array_of_a_file_is_read(soak, tmp_path):
-    """Its list of names may be whole where what they stand for is not."""
+    """Its list of names may be whole where what they represent is not."""
     path = tmp_path / "out.npz"
     np.savez(path, X=np.ones((50, 20)), y=np.arange(50))
     content = bytearray(path.read_bytes())

@@ -13,7 +13,7 @@ import semisift
 from semisift import CLASSIFIERS, METHODS
 
 MODELS = sorted({**METHODS, **CLASSIFIERS})
-FEW = {"n_members": 6, "n_samplings": 3, "random_state": 0}
+MIN = {"n_members": 6, "n_samplings": 3, "random_state": 0}
 
 # Who may refuse: our own code, and scikit-learn's checks of parameters and of arrays.
 HOUSE = str(Path(semisift.__file__).parent)
@@ -24,7 +24,7 @@ def make(name, **params):
     """Return a small model; of `params` it gets those that it has."""
     cls = {**METHODS, **CLASSIFIERS}[name].cls
     known = inspect.signature(cls).parameters
-    wanted = {**FEW, **params}
+    wanted = {**MIN, **params}
     if name == "labelled-only":
         wanted["estimator"] = DummyClassifier()
     return cls(**{key: value for key, value in wanted.items() if key in known})

@@ -18,7 +18,7 @@ settings.load_profile("long" if IS_LONG else "ci")
 several = settings(max_examples=LONG if IS_LONG else 8)
 
 
-# What stands for all methods in the daily run: two filters, a graph, an ensemble, a wrapper, an
+# What represents all methods in the daily run: two filters, a graph, an ensemble, a wrapper, an
 # embedded method, the consensus, and classifiers.
 REPRESENTATIVES = {
     *("fisher", "variance", "sselect", "ssfi", "fw-semifs", "rlsr", "consensus", "transductive"),

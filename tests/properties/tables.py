@@ -9,10 +9,10 @@ import polars as pl
 from hypothesis import strategies as st
 from scipy import sparse
 
-MOST = float(np.finfo(np.float64).max)
-LEAST = 5e-324
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.1, 1 + 2**-52, 3.0, -7.0, LEAST, -LEAST, 2.3e-308, 1e-154, 1e154]
-SPECIAL += [MOST, -MOST, MOST / 2, 1e40]
+MAX = float(np.finfo(np.float64).max)
+MIN = 5e-324
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.1, 1 + 2**-52, 3.0, -7.0, MIN, -MIN, 2.3e-308, 1e-154, 1e154]
+SPECIAL += [MAX, -MAX, MAX / 2, 1e40]
 
 # Values whose sums, distances and ranks are all different, whatever the order.
 GENERAL = ("normal", "uniform")
@@ -74,7 +74,7 @@ def _values(kind, rng, shape, classes):
         few = normal[: max(1, shape[0] // 3), : max(1, shape[1] // 2)]
         return few[np.arange(shape[0]) % len(few)][:, column % few.shape[1]]
     if kind == "constant":
-        return np.where(column % 2, normal, [0.0, 2.5, MOST][shape[0] % 3])
+        return np.where(column % 2, normal, [0.0, 2.5, MAX][shape[0] % 3])
     if kind == "rare":  # one value or two that are not 0
         return np.where(rng.random(shape) < 0.06, normal, 0.0)
     if kind == "huge":
@@ -82,7 +82,7 @@ def _values(kind, rng, shape, classes):
     if kind == "tiny":
         return normal * 1e-300
     if kind == "denormal":
-        return np.round(normal * 3) * LEAST
+        return np.round(normal * 3) * MIN
     if kind == "mixed":
         return np.clip(normal, -8, 8) * np.array([1.0, 1e307, 1e-300, 1e20, 1e-320])[column % 5]
     if kind == "outlier":

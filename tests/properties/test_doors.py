@@ -182,7 +182,7 @@ KEPT = [
     ("read_table", "labels_per_class", "three"),
     # taken for True
     ("compare", "resume", "no"),
-    ("learning_curve", "light", "no"),
+    ("learning_curve", "fast", "no"),
     ("read_table", "header", "no"),
     ("read_table", "log", "False"),
     ("read_table", "transpose", "False"),

@@ -101,11 +101,16 @@ PARAMS += [
     "estimator=os",
     "estimator=3",
     "estimator=[]",
-    "prior={'x0': 'a'}",
-    "keep=[99]",
-    "keep=x0",
+    "feature_weights={'x0': 'a'}",
+    "include=[99]",
+    "include=x0",
 ]
-PARAMS += ["prior={'x0': -1}", "prior=[1, 2]", "prior={'x0': 1e400}", "feature_groups=[[0], 3]"]
+PARAMS += [
+    "feature_weights={'x0': -1}",
+    "feature_weights=[1, 2]",
+    "feature_weights={'x0': 1e400}",
+    "feature_groups=[[0], 3]",
+]
 PARAMS += [
     "max_features=nan",
     "class_prior={'A': 2}",
@@ -113,7 +118,13 @@ PARAMS += [
     "max_iter=1.5",
     "n_jobs=0.5",
 ]
-PARAMS += ["class_prior={'A': None}", "exclude={}", "keep=[None]", "keep=[True]", "growth=inf"]
+PARAMS += [
+    "class_prior={'A': None}",
+    "exclude={}",
+    "include=[None]",
+    "include=[True]",
+    "growth=inf",
+]
 PARAMS += [
     "random_state=3",
     "random_state=-1",

@@ -17,14 +17,14 @@ import semisift
 from semisift import CLASSIFIERS, METHODS, ApproximateNeighbors, MixedNB, NNge
 from tests.conftest import make_data
 from tests.nightly import daily_are
-from tests.properties.fits import FEW, check_refusal
+from tests.properties.fits import MIN, check_refusal
 from tests.properties.profiles import some
 
 CLASSES = {entry.cls.__name__: entry.cls for entry in (METHODS | CLASSIFIERS).values()}
 CLASSES |= {cls.__name__: cls for cls in (ApproximateNeighbors, MixedNB, NNge)}
 
 DATA = make_data(n_rows=24, n_features=6)
-MOST = np.finfo(float).max
+MAX = np.finfo(float).max
 
 # Of no use for any parameter that has limits; what a constraint takes all the same is left out.
 NONSENSE = {
@@ -72,7 +72,7 @@ def candidates(constraints):
                     values[f"below {limit}"] = float(np.nextafter(float(limit), -np.inf))
                     values[f"above {limit}"] = float(np.nextafter(float(limit), np.inf))
             if each.type is not Integral:
-                values |= {"the largest": float(MOST), "the smallest": 5e-324}
+                values |= {"the largest": float(MAX), "the smallest": 5e-324}
         if isinstance(each, StrOptions):
             values |= {repr(word): word for word in sorted(each.options)}
             values |= {"in capitals": sorted(each.options)[0].upper() + " "}
@@ -85,7 +85,7 @@ def is_allowed(constraints, value):
 
 def fit(cls, parameter, value):
     """Return the error of a fit, or None."""
-    params = {key: given for key, given in FEW.items() if key in inspect.signature(cls).parameters}
+    params = {key: given for key, given in MIN.items() if key in inspect.signature(cls).parameters}
     if cls is semisift.LabelledOnly:
         params["estimator"] = MixedNB()
     if "n_features_to_select" not in params:
@@ -152,17 +152,17 @@ def test_true_is_no_number(name, parameter):
 
 KEPT = [
     # overflows in the middle of a fit
-    ("C4", "heat_constant", MOST),
-    ("C4", "offset", MOST),
-    ("CLS", "heat_constant", MOST),
-    ("CSFS", "heat_constant", MOST),
-    ("EnsCLS", "balance", MOST),
+    ("C4", "heat_constant", MAX),
+    ("C4", "offset", MAX),
+    ("CLS", "heat_constant", MAX),
+    ("CSFS", "heat_constant", MAX),
+    ("EnsCLS", "balance", MAX),
     ("GSFS", "same_class_weight", 10**30),
-    ("LSDF", "must_link_weight", MOST),
+    ("LSDF", "must_link_weight", MAX),
     ("S3VMFS", "unlabelled_weight", 10**30),
     ("S3VMRFE", "unlabelled_weight", 10**30),
-    ("SemiSupervisedForest", "alpha", MOST),
-    ("SemiSupervisedForest", "cooling", MOST),
+    ("SemiSupervisedForest", "alpha", MAX),
+    ("SemiSupervisedForest", "cooling", MAX),
     # no number
     ("SemiMIM", "class_prior", dict),
     ("SemiJMI", "class_prior", dict),
@@ -176,7 +176,7 @@ KEPT = [
     ("NNge", "categorical", [["a", ["b"]], [1]]),
     # more memory than there is, and a product out of range
     ("NNge", "n_intervals", 2**31 - 1),
-    ("MixedNB", "var_smoothing", MOST),
+    ("MixedNB", "var_smoothing", MAX),
 ]
 
 

@@ -30,7 +30,7 @@ def frame(column, values):
     return pd.DataFrame(X, columns=list("abcd")).assign(**{"abcd"[column]: values})
 
 
-# The table or the labels, and what the message says; {column} stands for the number.
+# The table or the labels, and what the message says; {column} represents the number.
 TABLES = {
     "infinity": (lambda j: changed(j, np.inf), "infinity[^$]*column {column}"),
     "minus infinity": (lambda j: changed(j, -np.inf), "infinity[^$]*column {column}"),
@@ -140,7 +140,7 @@ def test_a_refused_fit_changes_nothing(name):
 def test_a_fit_that_is_stopped_before_its_ranking_changes_nothing(monkeypatch):
     ranker = FisherScore(n_features_to_select=1).fit(frame(0, X[:, 0]), Y)
 
-    def stopped(self, problem):
+    def stopped(self, data):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(FisherScore, "_score", stopped)

@@ -126,8 +126,8 @@ def check_sparse_columns(name, recipe, folder):
     X, y = recipe.make()
     expected = answer(name, X, y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_columns, "FEW_VALUES", 0)
-        patch.setattr(_columns, "FEW_COLUMNS", -1)
+        patch.setattr(_columns, "MIN_VALUES", 0)
+        patch.setattr(_columns, "MIN_COLUMNS", -1)
         found = answer(name, sparse.csr_array(X), y)
     assert_same(found, expected, "ties")
 

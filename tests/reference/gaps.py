@@ -1,4 +1,4 @@
-"""Filters of columns with gaps: loops over the rows and pairs of rows that have the values."""
+"""Filters of columns with missing values: loops over the rows and pairs that have them."""
 
 import math
 from itertools import combinations
@@ -204,7 +204,7 @@ def conditional(f, y, s):
 
 
 def binned(f):
-    """Return the bin of each value, None for a gap."""
+    """Return the bin of each value, None for a missing value."""
     known = [float(value) for value in f if has(value)]
     codes = iter(plain_information.binned(known))
     return [next(codes) if has(value) else None for value in f]

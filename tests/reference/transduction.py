@@ -175,9 +175,9 @@ def without_depth(T, shares, depth):
 
 
 def beaten_by_twins(Z, T, codes, n_classes, order, class_prior=None, depth=None):
-    """Return which columns the best twin reaches, by either score.
+    """Return which columns the best permuted feature reaches, by either score.
 
-    The table of columns and twins is there: its first half are the columns.
+    The table of columns and permuted features is there: its first half are the columns.
     """
     p = Z.shape[1]
     both = np.hstack([Z, Z[order]])

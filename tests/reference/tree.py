@@ -1,7 +1,7 @@
 """Decision tree with exact arithmetic: every boundary of every column is scored as a Fraction.
 
-A value that is not there (a gap) is NaN. At each boundary the rows with a gap go where more of the
-others go, by weight, and to the left if both sides have as many.
+A value that is not there (a missing value) is NaN. At each boundary the rows with a missing value
+go where more of the others go, by weight, and to the left if both sides have as many.
 """
 
 import math
@@ -26,7 +26,7 @@ class Node:
     counts: list  # weighted, per class
     feature: int | None = None
     threshold: float | None = None
-    gaps_left: bool | None = None
+    missing_left: bool | None = None
     left: "Node | None" = None
     right: "Node | None" = None
 
@@ -50,12 +50,12 @@ def grow(X, examples, columns_at, n_classes, spread=None, max_depth=None):
             return Node(counts)
         feature, threshold = split
         left_number, right_number = next(numbers), next(numbers)
-        left, right, gaps_left = part(X, examples, feature, threshold)
+        left, right, missing_left = part(X, examples, feature, threshold)
         return Node(
             counts,
             feature,
             threshold,
-            gaps_left,
+            missing_left,
             grow_node(left, left_number, depth + 1),
             grow_node(right, right_number, depth + 1),
         )
@@ -64,7 +64,7 @@ def grow(X, examples, columns_at, n_classes, spread=None, max_depth=None):
 
 
 def part(X, examples, column, threshold):
-    """Examples on the left, examples on the right, and whether those with a gap are on the left."""
+    """Examples on the left, on the right, and whether missing values go to the left."""
     below = [e for e in examples if X[e.row, column] <= threshold]
     above = [e for e in examples if X[e.row, column] > threshold]
     gaps = [e for e in examples if math.isnan(X[e.row, column])]
@@ -119,7 +119,7 @@ def leaf_counts(tree, x, feature=None, value=None):
     node = tree
     while node.feature is not None:
         v = value if node.feature == feature else x[node.feature]
-        goes_left = node.gaps_left if math.isnan(v) else v <= node.threshold
+        goes_left = node.missing_left if math.isnan(v) else v <= node.threshold
         node = node.left if goes_left else node.right
     return node.counts
 

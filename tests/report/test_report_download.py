@@ -83,7 +83,7 @@ def test_22283_features_of_104_rows_stay_below_a_megabyte(load_dataset):
     for label in np.unique(truth):
         y[np.flatnonzero(truth == label)[:5]] = label
     ranker = Consensus(random_state=0).fit(X, y)
-    ranker.assess(X, y, n_resamples=2, n_permutations=2, light=True)
+    ranker.assess(X, y, n_resamples=2, n_permutations=2, fast=True)
     page = page_of(ranker, X, y)
     assert len(page.encode()) < 1_000_000
     text = unpack(page)[1]

@@ -56,7 +56,7 @@ def rows_shown(page):
 def test_a_family_opens_by_click_and_by_keyboard(page):
     family = family_of(page, "gene 5")
     summary, member = (family.find_element(By.CSS_SELECTOR, name) for name in ("summary", "li"))
-    assert summary.text == "stands for 2 near-copies: twin, triplet"
+    assert summary.text == "represents 2 correlated features: permuted feature, triplet"
     assert not member.is_displayed()
     summary.click()
     wait(page, member.is_displayed)
@@ -69,7 +69,9 @@ def test_a_family_opens_by_click_and_by_keyboard(page):
 
 def test_strong_members_are_named_while_the_family_is_folded(page):
     summary = family_of(page, "gene 0").find_element(By.TAG_NAME, "summary")
-    assert summary.text.startswith("stands for 30 near-copies: copy 0, copy 1, copy 2, copy 3")
+    assert summary.text.startswith(
+        "represents 30 correlated features: copy 0, copy 1, copy 2, copy 3"
+    )
     assert summary.text.endswith(", …")
     first = family_of(page, "gene 0").find_elements(By.TAG_NAME, "li")[0]
     assert first.get_attribute("textContent").startswith("copy 0 r -1.00, score ")

@@ -83,7 +83,7 @@ def test_many_rows_are_put_together_and_the_page_says_so():
     found = heat(ranker, data.X, data.y)
     assert heatmap.MAX_OTHERS <= len(found["columns"]) - 10 <= heatmap.MAX_OTHERS + 2
     assert (
-        "the mean of up to 15 neighbouring rows. Labelled rows stand for themselves."
+        "the mean of up to 15 neighbouring rows. Labelled rows represent themselves."
         in (found["words"])
     )
     assert sum("mean of " in column for column in found["columns"]) == len(found["columns"]) - 10

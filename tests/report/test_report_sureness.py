@@ -105,10 +105,10 @@ def test_a_variable_has_what_is_known_of_its_best_column(assessed):
 
 
 def test_marks_of_decisions_differ_without_colour():
-    ranking = new_outcome(["confirmed", "tentative", "unconfirmed", "unconfirmed"])
+    ranking = new_outcome(["significant", "suggestive", "not significant", "not significant"])
     curve = scores.summarize(ranking)
     assert (
-        "Marks: 1 confirmed (filled circles), 1 tentative (hollow diamonds) and 2 not told from "
+        "Marks: 1 significant (filled circles), 1 suggestive (hollow diamonds) and 2 not told from "
         "chance (small hollow circles)." in curve.words
     )
     ax = plot(ranking)
@@ -119,7 +119,7 @@ def test_marks_of_decisions_differ_without_colour():
     ]
     assert sorted(looks) == [("D", False), ("o", False), ("o", True)]
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == ["confirmed", "tentative", "not told from chance"]
+    assert legend == ["significant", "suggestive", "not significant"]
 
 
 def test_without_decisions_there_is_no_legend(data):
@@ -137,7 +137,7 @@ def test_without_decisions_there_is_no_legend(data):
     ],
 )
 def test_the_line_of_chance(score, words):
-    decisions = ["confirmed", "tentative", "unconfirmed", "unconfirmed"]
+    decisions = ["significant", "suggestive", "not significant", "not significant"]
     ranking = new_outcome(decisions, chance=Chance(score, "best by chance"))
     assert words in scores.summarize(ranking).words
     ax = plot(ranking)
@@ -149,7 +149,7 @@ def test_the_line_of_chance(score, words):
 
 
 def test_chance_far_away_does_not_flatten_the_curve():
-    ranking = new_outcome(["unconfirmed"] * 4, chance=Chance(1e9, "best by chance"))
+    ranking = new_outcome(["not significant"] * 4, chance=Chance(1e9, "best by chance"))
     curve = scores.summarize(ranking)
     assert curve.chance is None
     assert "Far outside the picture is the best by chance, at 1.00e+09" in curve.words
@@ -157,7 +157,7 @@ def test_chance_far_away_does_not_flatten_the_curve():
 
 
 def test_the_line_of_chance_ends_before_names_it_would_cross():
-    ranking = new_outcome(["unconfirmed"] * 4, chance=Chance(0.7, "best by chance"))
+    ranking = new_outcome(["not significant"] * 4, chance=Chance(0.7, "best by chance"))
     ax = plot(ranking)
     (line,) = [line for line in ax.lines if set(line.get_ydata()) == {0.7}]
     beside = [text for text in ax.texts if abs(text.xy[1] - 0.7) < 0.02]
@@ -174,19 +174,19 @@ def test_the_page_shows_line_and_legend():
     section = page[page.index('<section id="scores"') : page.index('<section id="table"')]
     assert "</svg> best by chance</li>" in section
     assert section.count('stroke="var(--class-4)"') == 3  # wide, narrow and legend
-    assert "</svg> confirmed</li>" in section
+    assert "</svg> significant</li>" in section
 
 
 def test_confirmed_features_far_down_have_a_point():
     n = 5000
-    decisions = np.full(n, "unconfirmed", dtype="U11")
-    decisions[[1, 3777, 4321]] = "confirmed"
-    decisions[4000] = "tentative"
+    decisions = np.full(n, "not significant", dtype="U11")
+    decisions[[1, 3777, 4321]] = "significant"
+    decisions[4000] = "suggestive"
     curve = scores.summarize(new_outcome(decisions))
     assert len(curve.ranks) <= scores.MAX_POINTS + 3
-    assert curve.ranks[curve.decisions == "confirmed"].tolist() == [2, 3778, 4322]
-    assert curve.ranks[curve.decisions == "tentative"].tolist() == [4001]
-    assert "Those not told from chance are marked up to rank 60." in curve.words
+    assert curve.ranks[curve.decisions == "significant"].tolist() == [2, 3778, 4322]
+    assert curve.ranks[curve.decisions == "suggestive"].tolist() == [4001]
+    assert "Those not significant are marked up to rank 60." in curve.words
 
 
 def plot(ranking):
@@ -246,7 +246,7 @@ def test_columns_of_the_table(assessed):
     head = re.search(r'<table id="features".*?</thead>', page, re.DOTALL)[0]
     names = [re.sub("<[^>]*>", "", cell) for cell in re.findall(r"<th .*?</th>", head)]
     assert names[4:] == [
-        "told from chance",
+        "significant",
         "ranks",
         "in the best",
         "by fisher",
@@ -280,7 +280,7 @@ def test_the_method_section_names_the_parts(data):
         "Barkia, Elghazel, Aussem (2011)",
         "taken for measurements",
         "standardised where rows are labelled",
-        "Near-copies of better features were put last.",
+        "Features correlated with better features were put last.",
     ]:
         assert words in method
     assert "by more than 0.7" in page
@@ -293,7 +293,7 @@ def test_counts_are_taken_as_counts():
     words = kind_of(Consensus(n_members=5, random_state=0).fit(X, y))
     assert "taken for counts" in words
     assert "brought to equal totals and logarithms taken" in words
-    assert "Near-copies stay where they rank." in words
+    assert "Correlated features stay where they rank." in words
     assert "logarithms" not in kind_of(consensus().fit(X, y))
 
 

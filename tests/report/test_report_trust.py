@@ -63,9 +63,13 @@ def test_the_sentence_on_shuffled_labels(p_value, n, expected):
         (0.01, 199, "feature (p = 0.01)."),
         (0.25, 79, "score as high as the features themselves (p = 0.25): with these labels"),
         (0.075, 79, "Label more rows before you build on it."),
-        (0.2, 9, "Too few twins to tell: in 9 trials none scores as high as the best feature, but"),
+        (
+            0.2,
+            9,
+            "Too few permuted features to tell: in 9 trials none scores as high as the best feature,",
+        ),
         (0.2, 9, "so few cannot show more than p = 0.2. At least 39 are needed."),
-        (1.0, 0, "Too few twins to tell: in 0 trials none scores as high"),
+        (1.0, 0, "Too few permuted features to tell: in 0 trials none scores as high"),
     ],
 )
 def test_the_sentence_on_twins(p_value, n, expected):
@@ -95,8 +99,8 @@ def test_labels_that_tell_nothing(of_noise):
     page = page_of(*of_noise)
     check(page)
     assert "<strong>Caution.</strong> Rankings from shuffled labels score as high" in page
-    assert "<strong>0 confirmed</strong>" in page
-    first = "With these 6 labels none of the 50 features can be told from chance: the list below is"
+    assert "<strong>0 significant</strong>" in page
+    first = "With these 6 labels none of the 50 features can be significant: the list below is"
     assert f'<p class="lead"><strong>{first} where to look first.</strong></p>' in page
     assert page.index(first) < page.index("FisherScore ranked") < page.index("<section")
     # 3 and 3 labels can be exchanged in 20 ways only
@@ -115,46 +119,57 @@ def few_rows(per_class, shift):
 def test_twins_that_are_beaten():
     X, y = few_rows(8, 2)
     ranker = Consensus(random_state=0).fit(X, y)
-    ranker.assess(X, y, n_resamples=3, n_permutations=39, light=True)
+    ranker.assess(X, y, n_resamples=3, n_permutations=39, fast=True)
     page = page_of(ranker, X, y)
     check(page)
-    assert '<p class="note">The labels go with the data: twins of the features' in page
-    assert "than the best of all twins: the same features with their rows exchanged" in page
+    assert '<p class="note">The labels go with the data: permuted features' in page
+    assert (
+        "than the best of all permuted features: the same features with their rows exchanged"
+        in page
+    )
     assert "score higher than it more than three times out of four" in page
-    assert "What the test with twins bounds: the chance to confirm any useless feature is" in page
-    assert "<strong>5 confirmed</strong>" in page
+    assert (
+        "What the test with permuted features bounds: the chance to confirm any useless feature is"
+        in page
+    )
+    assert "<strong>5 significant</strong>" in page
     assert "shuffled labels" not in page
     assert "random sample" not in page
-    assert "p = 0.025 by 79 permutations; 5 of 20 columns confirmed" in repr(ranker.assessment_)
+    assert "p = 0.025 by 79 permutations; 5 of 20 columns significant" in repr(ranker.assessment_)
 
 
 def test_twins_that_are_not_beaten():
     X, y = few_rows(3, 0)
     ranker = Consensus(random_state=0).fit(X, y)
-    ranker.assess(X, y, n_resamples=3, n_permutations=39, light=True)
+    ranker.assess(X, y, n_resamples=3, n_permutations=39, fast=True)
     page = page_of(ranker, X, y)
     check(page)
-    assert "<strong>Caution.</strong> Twins of the features, the same columns with their" in page
-    assert "<strong>0 confirmed</strong>" in page
-    assert "so the rows of the twins were exchanged among all rows. This assumes that" in page
+    assert "<strong>Caution.</strong> Permuted features (the same columns with their" in page
+    assert "<strong>0 significant</strong>" in page
+    assert (
+        "so the rows of the permuted features were exchanged among all rows. This assumes that"
+        in page
+    )
     assert "shuffled labels" not in page
 
 
 def test_a_p_value_of_twins_and_decisions_that_seem_to_disagree():
     X, y = few_rows(8, 2)
     ranker = Consensus(random_state=0).fit(X, y)
-    sure = ranker.assess(X, y, n_resamples=0, n_permutations=39, light=True)
-    ranker.assessment_ = replace(sure, decisions=np.full(20, "tentative"), p_value=0.05)
+    sure = ranker.assess(X, y, n_resamples=0, n_permutations=39, fast=True)
+    ranker.assessment_ = replace(sure, decisions=np.full(20, "suggestive"), p_value=0.05)
     trust = ranking_result(ranker).trust
     assert trust.summary.startswith("The labels tell something, but with these 16 labels none of")
     assert trust.test.endswith(
-        "This is about the best feature of each time, whichever it was; to be confirmed, a feature "
-        "must by itself do better than the best of all 20 twins almost every time."
+        "This is about the best feature of each time, whichever it was; to be significant, a feature "
+        "must by itself do better than the best of all 20 permuted features almost every time."
     )
-    third = np.where(ranker.ranking_ == 3, "confirmed", "tentative")
+    third = np.where(ranker.ranking_ == 3, "significant", "suggestive")
     ranker.assessment_ = replace(sure, decisions=third)
     (note,) = (n for n in ranking_result(ranker).trust.notes if "while one that ranks higher" in n)
-    assert note.startswith("Features are confirmed by scores of their own, not by their places in")
+    assert note.startswith(
+        "Features are significant by scores of their own, not by their places in"
+    )
 
 
 def test_a_ranker_without_rule_and_assessment_says_nothing(data):
@@ -216,9 +231,9 @@ def test_stability_of_one_feature():
 
 def test_smaller_committees_are_said(data):
     ranker = SSFI(n_members=40, random_state=0).fit(data.X, data.y)
-    for light in (True, False):
-        ranker.assess(data.X, data.y, n_resamples=2, n_permutations=0, light=light)
-        assert ("smaller committees" in page_of(ranker)) == light
+    for fast in (True, False):
+        ranker.assess(data.X, data.y, n_resamples=2, n_permutations=0, fast=fast)
+        assert ("smaller committees" in page_of(ranker)) == fast
 
 
 # --- decisions ------------------------------------------------------------------------------------
@@ -229,9 +244,10 @@ def test_decisions_are_counted(assessed):
     decisions = ranker.assessment_.decisions
     lines = ranking_result(ranker).trust.counted
     assert [(line.decision, line.n) for line in lines] == [
-        (word, (decisions == word).sum()) for word in ("confirmed", "tentative", "unconfirmed")
+        (word, (decisions == word).sum())
+        for word in ("significant", "suggestive", "not significant")
     ]
-    assert [line.word for line in lines] == ["confirmed", "tentative", "not told from chance"]
+    assert [line.word for line in lines] == ["significant", "suggestive", "not significant"]
     assert lines[0].n > 0
     page = page_of(ranker, X, y)
     for line in lines:
@@ -242,11 +258,11 @@ def test_confirmed_near_copies_are_said():
     data = make_data(per_class=20)
     X = np.hstack([data.X, data.X[:, :1] + 1e-6])
     ranker = FisherScore(n_features_to_select="shadow", redundancy_threshold=0.9).fit(X, data.y)
-    assert (ranker.decisions_[[0, 8]] == "confirmed").all()
+    assert (ranker.decisions_[[0, 8]] == "significant").all()
     outcome = ranking_result(ranker)
-    confirmed, *_, copies = outcome.trust.counted
-    assert confirmed.n == outcome.n_selected == ranker.get_support().sum()
-    assert (copies.n, copies.word) == (1, "near-copies")
+    significant, *_, copies = outcome.trust.counted
+    assert significant.n == outcome.n_selected == ranker.get_support().sum()
+    assert (copies.n, copies.word) == (1, "correlated features")
     assert copies.clause.endswith("; 1 of them passed the same test")
 
 
@@ -266,7 +282,7 @@ def test_rules(data, rule):
     assert RULES[rule] in page
     assert f"What the {rule} rule bounds: {ranker.cutoff_.error}." in page
     n_selected = ranker.get_support().sum()
-    assert f"as many as the {rule} rule confirmed</small></dt><dd>{n_selected}</dd>" in page
+    assert f"as many as the {rule} rule significant</small></dt><dd>{n_selected}</dd>" in page
     assert ">selected</th>" not in page
 
 
@@ -288,13 +304,13 @@ def test_features_that_a_rule_selects_need_not_be_the_first():
     ranker = Given(scores=[4.0, 3.0, 2.0, 1.0], n_features_to_select="stability")
     X = np.random.default_rng(0).normal(size=(20, 4))
     ranker.fit(X)
-    ranker.decisions_ = np.array(["confirmed", "unconfirmed", "confirmed", "tentative"])
+    ranker.decisions_ = np.array(["significant", "not significant", "significant", "suggestive"])
     page = page_of(ranker, X)
     check(page)
-    assert "confirmed</small></dt><dd>2</dd>" in page
+    assert "significant</small></dt><dd>2</dd>" in page
     assert ">2 selected<" not in page  # no line between the second and the third
     rows = re.findall(r'<td class="word" data-value="(\d)">(\w+)</td>', page)
-    assert rows == [("1", "confirmed"), ("3", "no"), ("1", "confirmed"), ("2", "tentative")]
+    assert rows == [("1", "significant"), ("3", "no"), ("1", "significant"), ("2", "suggestive")]
     assert [text.get_text() for text in ranker.plot_scores(_axes()).texts][:1] == ["x0"]
     assert ">1 selected<" in page_of(ranker, X, select=1)
 
@@ -309,7 +325,7 @@ def test_nothing_selected(of_noise, given):
     page = page_of(ranker, X, y, select=given)
     check(page)
     assert "<dd>0</dd>" in page
-    assert "None of the 50 features can be told from chance: the list below is" in page
+    assert "None of the 50 features can be significant: the list below is" in page
     assert ">0 selected<" not in page
     assert "semisift-fit" in ranker._repr_html_()
     ax = ranker.plot_scores(_axes())

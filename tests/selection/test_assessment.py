@@ -31,31 +31,31 @@ def problem_of(per_class, n_classes=2):
 
 
 def test_halves_are_of_each_class():
-    problem = problem_of(6)
-    rows = half_of_rows(problem, 0)
+    data = problem_of(6)
+    rows = half_of_rows(data, 0)
     assert len(np.unique(rows)) == len(rows) == 3 + 3 + 24
-    assert_array_equal(np.bincount(problem.labels.codes[rows] + 1), [24, 3, 3])
+    assert_array_equal(np.bincount(data.labels.codes[rows] + 1), [24, 3, 3])
 
 
 def test_few_labels_are_drawn_with_repetition():
-    problem = problem_of(3)
+    data = problem_of(3)
     counts = np.zeros(60, dtype=int)
     for seed in range(20):
-        rows = half_of_rows(problem, seed)
-        assert_array_equal(np.bincount(problem.labels.codes[rows] + 1), [27, 2, 2])
+        rows = half_of_rows(data, seed)
+        assert_array_equal(np.bincount(data.labels.codes[rows] + 1), [27, 2, 2])
         counts += np.bincount(rows, minlength=60) > 1
-    assert (counts[problem.labels.labelled] > 0).all()
-    assert (counts[problem.labels.unlabelled] == 0).all()
+    assert (counts[data.labels.labelled] > 0).all()
+    assert (counts[data.labels.unlabelled] == 0).all()
 
 
 @pytest.mark.parametrize("n_labelled", [2, 3, 4, 8, 20])
 def test_means_of_halves_vary_as_those_of_new_rows(n_labelled):
     values = np.random.default_rng(n_labelled).normal(size=n_labelled)
     y = np.append(np.zeros(n_labelled, dtype=int), [1, 1, -1, -1])
-    problem = TrainingData.build(np.append(values, np.arange(4.0))[:, None], y)
+    data = TrainingData.build(np.append(values, np.arange(4.0))[:, None], y)
     means = []
     for seed in range(3000):
-        rows = half_of_rows(problem, seed)
+        rows = half_of_rows(data, seed)
         means.append(values[rows[rows < n_labelled]].mean())
     assert_allclose(np.mean(means), values.mean(), atol=0.1 / np.sqrt(n_labelled))
     assert_allclose(np.var(means), values.var(ddof=1) / n_labelled, rtol=0.1)
@@ -63,9 +63,9 @@ def test_means_of_halves_vary_as_those_of_new_rows(n_labelled):
 
 def test_a_class_with_few_labels_leaves_the_others_alone():
     y = np.array([0, 0, 0, *[1] * 10, -1, -1])
-    problem = TrainingData.build(np.arange(30.0).reshape(15, 2), y)
+    data = TrainingData.build(np.arange(30.0).reshape(15, 2), y)
     for seed in range(10):
-        rows = half_of_rows(problem, seed)
+        rows = half_of_rows(data, seed)
         of_large = rows[y[rows] == 1]
         assert len(np.unique(of_large)) == len(of_large) == 5
 
@@ -75,19 +75,19 @@ def test_a_class_with_few_labels_leaves_the_others_alone():
 )
 def test_labels_are_exchanged_where_there_are_enough_ways(per_class, n_classes, enough):
     # 6 and 6 of 12: 924 / 2 ways; 7 and 7: 3432 / 2
-    problem = problem_of(per_class, n_classes)
-    assert find_permutation_plan(problem).how == ("labelled" if enough else "all")
-    other = permuted_labels(problem, (1, None), find_permutation_plan(problem)).labels
-    assert_array_equal(np.sort(other.codes), np.sort(problem.labels.codes))
-    assert np.array_equal(other.labelled, problem.labels.labelled) is enough
-    assert (other.codes != problem.labels.codes).any()
+    data = problem_of(per_class, n_classes)
+    assert find_permutation_plan(data).how == ("labelled" if enough else "all")
+    other = permuted_labels(data, (1, None), find_permutation_plan(data)).labels
+    assert_array_equal(np.sort(other.codes), np.sort(data.labels.codes))
+    assert np.array_equal(other.labelled, data.labels.labelled) is enough
+    assert (other.codes != data.labels.codes).any()
 
 
 def test_pairs_go_with_the_rows_they_are_given_to():
     X = np.arange(40.0).reshape(20, 2)
     pairs = {"must_link": [[0, 1], [1, 2]], "cannot_link": [[0, 3]]}
-    problem = TrainingData.build(X, **pairs)
-    other = permuted_labels(problem, (0, None), find_permutation_plan(problem)).given_pairs
+    data = TrainingData.build(X, **pairs)
+    other = permuted_labels(data, (0, None), find_permutation_plan(data)).given_pairs
     # the same shape: a row in two must-links, one end of which is in the cannot-link
     rows, times = np.unique(other.must_link, return_counts=True)
     assert sorted(times) == [1, 1, 2]
@@ -172,21 +172,26 @@ def test_decisions_follow_from_the_p_values():
     fits[0, 0] = [3.0, 1.5, 0.5, 0.0]
     fits[1:, 0, 3] = np.linspace(0, 2, 39)
     test = compare_fits(fits)
-    assert test.decisions.tolist() == ["confirmed", "tentative", "unconfirmed", "unconfirmed"]
+    assert test.decisions.tolist() == [
+        "significant",
+        "suggestive",
+        "not significant",
+        "not significant",
+    ]
     assert test.null_score == 2.0
     fits[1:, 0, 1:] = 2.0  # many good columns: the first one alone does not make a good ranking
-    assert compare_fits(fits).decisions[0] == "confirmed"
+    assert compare_fits(fits).decisions[0] == "significant"
 
 
 def noise_in_groups(seed):
-    """Return 12 columns of noise with 9 near-copies each, and labels that tell nothing."""
+    """Return 12 columns of noise with 9 correlated features each, and labels that tell nothing."""
     rng = np.random.default_rng(seed)
     X = np.repeat(rng.normal(size=(60, 12)), 10, axis=1) + 0.3 * rng.normal(size=(60, 120))
     return X, np.where(np.arange(60) < 20, np.arange(60) % 2, -1)
 
 
 def test_noise_in_groups_of_copies_is_not_stable():
-    """Near-copies are those of each half: with those of the full fit the mean would be .55."""
+    """Features correlate in each half anew: with those of the full fit the mean would be .55."""
     found = []
     for seed in range(8):
         X, y = noise_in_groups(seed)
@@ -217,7 +222,7 @@ def test_families_are_counted_as_one_feature():
     assert_array_equal(sure.family_probability[:8], np.full(8, sure.family_probability[0]))
     assert sure.family_probability[0] >= 0.9 > sure.selection_probability[:8].max()
     assert sure.family_stability.value > 0.6 > 0.4 > sure.stability.value
-    assert "Near-copies take each other's place: counted as one" in say_stability(sure)
+    assert "Correlated features take each other's place: counted as one" in say_stability(sure)
     plain = FisherScore(n_features_to_select=1).fit(X, few)
     plain = plain.assess(X, few, n_permutations=0, n_resamples=3)
     assert plain.family_probability is plain.family_stability is None
@@ -236,9 +241,9 @@ def test_noise_in_families_is_not_stable_either():
 def test_near_copies_of_a_half_stand_behind_the_others():
     X, y = noise_in_groups(1)
     ranker = FisherScore(redundancy_threshold=0.7).fit(X, y)
-    problem = TrainingData.build(X, y)
-    ranking = rank_half(5, problem, Scorer(ranker), 1)
-    rows = half_of_rows(problem, 5)
+    data = TrainingData.build(X, y)
+    ranking = rank_half(5, data, Scorer(ranker), 1)
+    rows = half_of_rows(data, 5)
     again = FisherScore(redundancy_threshold=0.7, random_state=5).fit(X[rows], y[rows])
     assert_array_equal(ranking, again.ranking_)
     assert (again.representative_ != ranker.representative_).any()
@@ -357,7 +362,7 @@ def test_labels_are_needed_as_in_fit(data):
         ranker.assess(data.X, np.full(len(data.y), -1))
 
 
-def test_the_best_where_nothing_is_confirmed():
+def test_the_best_where_nothing_is_significant():
     X = np.random.default_rng(0).normal(size=(40, 8))
     y = np.where(np.arange(40) < 8, np.arange(40) % 2, -1)
     settings = {"n_resamples": 3, "n_permutations": 5}
@@ -369,6 +374,6 @@ def test_chance_is_on_the_scale_of_the_scores(data):
     settings = {"n_resamples": 0, "n_permutations": 39}
     ranker = SSFI(n_members=60).fit(data.X, data.y)
     assert np.isfinite(ranker.assess(data.X, data.y, **settings).null_score)
-    assert np.isnan(ranker.assess(data.X, data.y, light=True, **settings).null_score)
+    assert np.isnan(ranker.assess(data.X, data.y, fast=True, **settings).null_score)
     places = MRMR(n_features_to_select=3).fit(data.X, data.y)
     assert np.isnan(places.assess(data.X, data.y, **settings).null_score)

@@ -70,10 +70,8 @@ def test_hands_share_no_label_and_have_each_class_alike():
 def test_hands_are_of_whole_groups():
     groups = np.repeat(np.arange(12), 4)
     y = np.where(np.arange(48) % 4 < 3, groups % 2, -1)
-    problem = TrainingData.build(
-        np.arange(48.0)[:, None], y, design=parse_design(48, groups=groups)
-    )
-    splits = split_labels(problem, 0)
+    data = TrainingData.build(np.arange(48.0)[:, None], y, design=parse_design(48, groups=groups))
+    splits = split_labels(data, 0)
     assert {len(split) for split in splits} == {2, 3, 6}
     for split in splits:
         of_groups = [np.unique(groups[subset]) for subset in split]
@@ -86,9 +84,9 @@ def test_what_is_measured_is_how_alike_the_best_are(monkeypatch):
     monkeypatch.setattr(_learning_curve, "N_RANKINGS", 6)
     X, y = study(per_class=6)
     ranker = FisherScore(n_features_to_select=5).fit(X, y)
-    problem = TrainingData.build(X, y)
-    splits = split_labels(problem, 3)
-    found = measure(ranker, problem, splits, iter(range(99)), n_best=5, seed=3, light=True)
+    data = TrainingData.build(X, y)
+    splits = split_labels(data, 3)
+    found = measure(ranker, data, splits, iter(range(99)), n_best=5, seed=3, fast=True)
     expected = {}
     for split in splits:
         best = []
@@ -202,7 +200,7 @@ def test_groups_stay_together():
 
 def test_kept_columns_do_not_make_it_stable():
     X, y = study(per_class=6, effect=0)
-    ranker = FisherScore(n_features_to_select=10, keep=[0, 1, 2, 3, 4, 5, 6, 7])
+    ranker = FisherScore(n_features_to_select=10, include=[0, 1, 2, 3, 4, 5, 6, 7])
     assert abs(curve_of(X, y, ranker).stability[0]) < 0.3
 
 

@@ -1,4 +1,4 @@
-"""Rows that belong together: halves, exchanged labels and rows, shadows, and what is confirmed."""
+"""Rows that belong together: halves, permuted labels and rows, shadows, and what is significant."""
 
 from collections import Counter
 from math import comb, exp, log
@@ -22,7 +22,7 @@ from semisift.selection._permutation import (
 from semisift.selection._refit import can_halve, half_of_rows, take_rows, with_shadows
 from semisift.selection._summary import summarize
 
-FEW = {"n_resamples": 0, "n_permutations": 39, "light": True}
+MIN = {"n_resamples": 0, "n_permutations": 39, "fast": True}
 
 # Labelled rows of each group by class, and unlabelled ones.
 PURE = [(2, 0, 3), (0, 2, 3)] * 7
@@ -31,12 +31,12 @@ MIXED = [(2, 3, 2), (1, 1, 0), (3, 3, 4)] * 3
 BOTH = [*PURE, *MIXED, (0, 0, 4), (0, 0, 2), (0, 0, 5)]
 
 
-def shuffle(problem, seed):
-    return permuted_labels(problem, (seed, None), find_permutation_plan(problem))
+def shuffle(data, seed):
+    return permuted_labels(data, (seed, None), find_permutation_plan(data))
 
 
 def study(kinds, seed=0, n_columns=6, **known):
-    """Return a problem with such groups, whose rows are in random order."""
+    """Return the training data with such groups, whose rows are in random order."""
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(len(kinds)), [sum(kind) for kind in kinds])
     y = np.concatenate([np.repeat([0, 1, -1], kind) for kind in kinds])
@@ -48,11 +48,11 @@ def study(kinds, seed=0, n_columns=6, **known):
     return TrainingData.build(X[order], y[order], design=design, seed=seed)
 
 
-def held(problem, codes=None):
+def held(data, codes=None):
     """Return how many rows of each group are unlabelled, and of each class."""
-    codes = problem.labels.codes if codes is None else codes
-    found = np.zeros((problem.design.groups.max() + 1, 3), dtype=int)
-    np.add.at(found, (problem.design.groups, codes + 1), 1)
+    codes = data.labels.codes if codes is None else codes
+    found = np.zeros((data.design.groups.max() + 1, 3), dtype=int)
+    np.add.at(found, (data.design.groups, codes + 1), 1)
     return found
 
 
@@ -71,11 +71,11 @@ def donors(seed, per_class=7, shift=0.0):
 
 
 def test_halves_are_of_whole_groups():
-    problem = study(BOTH)
-    groups, n_rows = problem.design.groups, np.array([sum(kind) for kind in BOTH])
+    data = study(BOTH)
+    groups, n_rows = data.design.groups, np.array([sum(kind) for kind in BOTH])
     drawn = set()
     for seed in range(10):
-        rows = half_of_rows(problem, seed)
+        rows = half_of_rows(data, seed)
         assert (np.diff(rows) > 0).all()
         found, times = np.unique(groups[rows], return_counts=True)
         assert_array_equal(times, n_rows[found])
@@ -87,23 +87,23 @@ def test_halves_are_of_whole_groups():
 
 
 def test_few_groups_are_drawn_with_repetition():
-    problem = study([(2, 0, 1)] * 3 + [(0, 2, 1)] * 5 + [(0, 1, 0)])
+    data = study([(2, 0, 1)] * 3 + [(0, 2, 1)] * 5 + [(0, 1, 0)])
     n_repeated = 0
     for seed in range(20):
-        rows = half_of_rows(problem, seed)
-        half = take_rows(problem, rows, seed)
+        rows = half_of_rows(data, seed)
+        half = take_rows(data, rows, seed)
         assert_array_equal(half.labels.counts, [4, half.labels.counts[1]])
         assert half.labels.counts[1] > 0
-        first = problem.design.groups[rows][half.labels.codes == 0]
+        first = data.design.groups[rows][half.labels.codes == 0]
         n_repeated += len(np.unique(first)) == 1
         found, times = np.unique(rows, return_counts=True)
-        of_groups = problem.design.groups[found]
+        of_groups = data.design.groups[found]
         for group in np.unique(of_groups):  # a repeated group repeats all its rows
-            own = problem.design.groups == group
+            own = data.design.groups == group
             assert set(found[of_groups == group]) == set(np.flatnonzero(own))
             assert len(np.unique(times[of_groups == group])) == 1
     assert 2 <= n_repeated <= 14
-    assert not can_halve(problem)
+    assert not can_halve(data)
     assert can_halve(study([(2, 0, 1)] * 4 + [(0, 2, 1)] * 4))
 
 
@@ -158,24 +158,24 @@ def test_groups_of_one_row_are_rows():
     y = np.repeat([0, 1, -1], [8, 9, 20])
     X = np.zeros((37, 1))
     alone = find_permutation_plan(TrainingData.build(X, y))
-    problem = TrainingData.build(X, y, design=parse_design(37, groups=np.arange(37)))
-    found = find_permutation_plan(problem)
+    data = TrainingData.build(X, y, design=parse_design(37, groups=np.arange(37)))
+    found = find_permutation_plan(data)
     assert found.how == alone.how == "labelled"
     assert found.log_ways == pytest.approx(alone.log_ways)
     assert alone.least_p_value == 0
-    assert even_groups(problem, found.how) is problem
+    assert even_groups(data, found.how) is data
 
 
 # --- labels ---------------------------------------------------------------------------------------
 
 
 def test_labels_are_exchanged_between_and_within_groups():
-    problem, codes = study(BOTH), set()
-    before, is_pure = held(problem), np.arange(len(BOTH)) < 14
+    data, codes = study(BOTH), set()
+    before, is_pure = held(data), np.arange(len(BOTH)) < 14
     for seed in range(20):
-        other = shuffle(problem, seed)
-        after = held(problem, other.labels.codes)
-        assert_array_equal(other.labels.labelled, problem.labels.labelled)
+        other = shuffle(data, seed)
+        after = held(data, other.labels.codes)
+        assert_array_equal(other.labels.labelled, data.labels.labelled)
         assert_array_equal(after[~is_pure], before[~is_pure])
         assert_array_equal(after[is_pure, 1:].max(axis=1), 2)
         assert_array_equal(after[is_pure].sum(axis=0), before[is_pure].sum(axis=0))
@@ -184,9 +184,9 @@ def test_labels_are_exchanged_between_and_within_groups():
 
 
 def test_every_way_is_as_likely():
-    problem = study([(2, 0, 1), (1, 0, 0), (0, 2, 1), (0, 3, 0)])
+    data = study([(2, 0, 1), (1, 0, 0), (0, 2, 1), (0, 3, 0)])
     times = Counter(
-        tuple(held(problem, shuffle(problem, seed).labels.codes)[:, 1] > 0) for seed in range(600)
+        tuple(held(data, shuffle(data, seed).labels.codes)[:, 1] > 0) for seed in range(600)
     )
     assert len(times) == 6
     assert_allclose([*times.values()], 100, atol=35)
@@ -194,9 +194,9 @@ def test_every_way_is_as_likely():
 
 def test_labels_of_few_groups_go_to_groups_drawn_from_all():
     kinds = [(2, 0, 1)] * 3 + [(0, 1, 1)] * 3 + [(0, 0, 2)] * 7 + [(0, 0, 1)] * 7
-    problem, taken = study(kinds), np.zeros((20, 2), dtype=int)
+    data, taken = study(kinds), np.zeros((20, 2), dtype=int)
     for seed in range(200):
-        after = held(problem, shuffle(problem, seed).labels.codes)[:, 1:]
+        after = held(data, shuffle(data, seed).labels.codes)[:, 1:]
         assert Counter(map(tuple, after)) == {(2, 0): 3, (0, 1): 3, (0, 0): 14}
         taken += after > 0
     assert_array_equal(taken[13:, 0], 0)  # no room for two labels
@@ -207,9 +207,9 @@ def test_labels_of_few_groups_go_to_groups_drawn_from_all():
 def test_pairs_go_with_the_groups_they_are_given_to():
     design = parse_design(20, groups=np.arange(20) // 4)
     pairs = {"must_link": [[0, 1], [1, 2]], "cannot_link": [[0, 5]]}
-    problem = TrainingData.build(np.arange(40.0).reshape(20, 2), design=design, **pairs)
+    data = TrainingData.build(np.arange(40.0).reshape(20, 2), design=design, **pairs)
     for seed in range(10):
-        other = shuffle(problem, seed).given_pairs
+        other = shuffle(data, seed).given_pairs
         linked = np.unique(design.groups[other.must_link])
         assert len(linked) == 1
         apart = design.groups[other.cannot_link[0]]
@@ -222,19 +222,19 @@ BATCHES = [n // 2 % 2 for n in range(len(BOTH))]
 
 @pytest.mark.parametrize("with_groups", [True, False])
 def test_labels_are_exchanged_within_batches(with_groups):
-    problem = study(BOTH, batch=BATCHES)
+    data = study(BOTH, batch=BATCHES)
     if not with_groups:
-        batch = problem.design.batches
+        batch = data.design.batches
         design = parse_design(len(batch), batch=batch)
-        problem = TrainingData.build(problem.X, problem.labels.codes, design=design)
-    assert find_permutation_plan(problem).how == "batches"
-    other = shuffle(problem, 0).labels.codes
-    assert (other != problem.labels.codes).any()
-    units = problem.design.batches
+        data = TrainingData.build(data.X, data.labels.codes, design=design)
+    assert find_permutation_plan(data).how == "batches"
+    other = shuffle(data, 0).labels.codes
+    assert (other != data.labels.codes).any()
+    units = data.design.batches
     for batch in (0, 1):
         rows = units == batch
-        assert_array_equal(np.sort(other[rows]), np.sort(problem.labels.codes[rows]))
-    even = even_groups(problem, "batches")
+        assert_array_equal(np.sort(other[rows]), np.sort(data.labels.codes[rows]))
+    even = even_groups(data, "batches")
     order = permuted_rows(even, (0, None), "batches")
     assert_array_equal(even.design.batches[order], even.design.batches)
     assert_array_equal(np.sort(order), np.arange(even.n_rows))
@@ -252,13 +252,13 @@ def test_batches_with_few_ways_are_mixed():
 
 @pytest.mark.parametrize("kinds", [PURE, UNEQUAL, BOTH])
 def test_rows_of_groups_change_places_together(kinds):
-    problem = even_groups(study(kinds), "labelled")
-    groups, codes = problem.design.groups, problem.labels.codes
+    data = even_groups(study(kinds), "labelled")
+    groups, codes = data.design.groups, data.labels.codes
     is_mixed = np.array([min(kind[:2]) > 0 for kind in kinds])
     moved = 0
     for seed in range(5):
-        order = permuted_rows(problem, (seed, None), "labelled")
-        assert_array_equal(np.sort(order), np.arange(problem.n_rows))
+        order = permuted_rows(data, (seed, None), "labelled")
+        assert_array_equal(np.sort(order), np.arange(data.n_rows))
         assert_array_equal(codes[order] >= 0, codes >= 0)
         for group in np.unique(groups):
             (other,) = np.unique(groups[order[groups == group]])
@@ -270,10 +270,10 @@ def test_rows_of_groups_change_places_together(kinds):
 
 
 def test_even_groups_have_as_many_rows_of_their_own():
-    problem = study([*UNEQUAL, *MIXED, (0, 0, 4), (0, 0, 1), (0, 0, 2)])
-    even = even_groups(problem, "labelled")
+    data = study([*UNEQUAL, *MIXED, (0, 0, 4), (0, 0, 1), (0, 0, 2)])
+    even = even_groups(data, "labelled")
     found = held(even)
-    before = held(problem)
+    before = held(data)
     n_labelled = before[:14, 1:].sum(axis=1)
     assert_array_equal(found[:14, 1:].sum(axis=1), np.ceil(n_labelled.mean()))
     assert_array_equal(found[:14, 0], np.ceil(before[:14, 0].mean()))
@@ -281,7 +281,7 @@ def test_even_groups_have_as_many_rows_of_their_own():
     assert_array_equal(found[23:], [[3, 0, 0]] * 3)
     assert_array_equal(found[:14, 1:] > 0, before[:14, 1:] > 0)
     for group in range(26):
-        own = {tuple(row) for row in problem.X[problem.design.groups == group]}
+        own = {tuple(row) for row in data.X[data.design.groups == group]}
         theirs = {tuple(row) for row in even.X[even.design.groups == group]}
         assert theirs <= own
         # nobody lacks rows while others are there twice
@@ -290,11 +290,11 @@ def test_even_groups_have_as_many_rows_of_their_own():
 
 def test_among_all_groups_have_as_many_rows():
     kinds = [(2, 0, 1), (5, 1, 0), (0, 2, 4), (0, 0, 3), (0, 0, 7), (0, 0, 1)]
-    problem = study(kinds)
-    even = even_groups(problem, "all")
+    data = study(kinds)
+    even = even_groups(data, "all")
     found = held(even)
     assert_array_equal(found.sum(axis=1), 5)
-    assert_array_equal(found[:, 1:] > 0, held(problem)[:, 1:] > 0)
+    assert_array_equal(found[:, 1:] > 0, held(data)[:, 1:] > 0)
     seen = set()
     for seed in range(20):
         order = permuted_rows(even, (seed, None), "all")
@@ -309,9 +309,9 @@ def test_among_all_groups_have_as_many_rows():
 
 
 def test_shadows_of_a_group_are_values_of_one_group():
-    problem = study(UNEQUAL, n_columns=30)
-    shadows, groups = with_shadows(problem, 1).X[:, 30:], problem.design.groups
-    owner = {value: group for row, group in zip(problem.X, groups, strict=True) for value in row}
+    data = study(UNEQUAL, n_columns=30)
+    shadows, groups = with_shadows(data, 1).X[:, 30:], data.design.groups
+    owner = {value: group for row, group in zip(data.X, groups, strict=True) for value in row}
     sizes = np.bincount(groups)
     taken = np.zeros((30, 14), dtype=int)
     for column in range(30):
@@ -325,16 +325,16 @@ def test_shadows_of_a_group_are_values_of_one_group():
 
 
 def test_shadows_of_groups_are_the_same_for_sparse_columns():
-    problem = study(UNEQUAL)
-    X = problem.X * (np.random.default_rng(1).random(problem.X.shape) < 0.5)
+    data = study(UNEQUAL)
+    X = data.X * (np.random.default_rng(1).random(data.X.shape) < 0.5)
     dense, stored = (
-        with_shadows(TrainingData.build(form(X), problem.labels.codes, design=problem.design), 3).X
+        with_shadows(TrainingData.build(form(X), data.labels.codes, design=data.design), 3).X
         for form in (np.asarray, sparse.csr_array)
     )
     assert_array_equal(stored.toarray(), dense)
 
 
-# --- what is confirmed ----------------------------------------------------------------------------
+# --- what is significant --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_seeds", [4, pytest.param(8, marks=pytest.mark.nightly)])
@@ -344,8 +344,8 @@ def test_donors_alone_confirm_nothing(n_seeds):
         X, y, groups = donors(seed)
         for row, known in enumerate([{}, {"groups": groups}]):
             for column, ranker in enumerate([FisherScore(), TransductiveScore()]):
-                sure = ranker.fit(X, y, **known).assess(X, y, **FEW, **known)
-                found[row, column] += "confirmed" in sure.decisions
+                sure = ranker.fit(X, y, **known).assess(X, y, **MIN, **known)
+                found[row, column] += "significant" in sure.decisions
     assert (found[0] >= 3 * n_seeds // 8).all()
     assert (found[1] <= 1).all()
 
@@ -353,8 +353,8 @@ def test_donors_alone_confirm_nothing(n_seeds):
 @pytest.mark.parametrize("make", [FisherScore, TransductiveScore])
 def test_markers_are_confirmed_between_donors(make):
     X, y, groups = donors(1, per_class=9, shift=5.0)
-    sure = make().fit(X, y, groups=groups).assess(X, y, groups=groups, **FEW)
-    assert_array_equal(np.flatnonzero(sure.decisions == "confirmed"), [0])
+    sure = make().fit(X, y, groups=groups).assess(X, y, groups=groups, **MIN)
+    assert_array_equal(np.flatnonzero(sure.decisions == "significant"), [0])
     assert sure.facts["between_groups"] == 18
 
 
@@ -363,8 +363,8 @@ def test_markers_are_confirmed_within_donors(make):
     X, y, groups = donors(1)
     y = np.where(y < 0, -1, np.arange(len(y)) % 2)
     X[:, 0] += 2 * (np.arange(len(y)) % 2)
-    sure = make().fit(X, y, groups=groups).assess(X, y, groups=groups, **FEW)
-    assert_array_equal(np.flatnonzero(sure.decisions == "confirmed"), [0])
+    sure = make().fit(X, y, groups=groups).assess(X, y, groups=groups, **MIN)
+    assert_array_equal(np.flatnonzero(sure.decisions == "significant"), [0])
     assert sure.facts["within_groups"] == 14
 
 
@@ -375,19 +375,19 @@ def test_one_class_goes_to_other_rows_of_its_groups_and_to_others():
     y = np.where((number == 1) | (number == 3), 1, -1)
     known = {"groups": groups}
     for ranker in (FisherScore(), TransductiveScore()):
-        sure = ranker.fit(X, y, **known).assess(X, y, **FEW, **known)
-        assert sure.decisions[0] == "confirmed"
+        sure = ranker.fit(X, y, **known).assess(X, y, **MIN, **known)
+        assert sure.decisions[0] == "significant"
         assert not sure.permuted
 
 
 @pytest.mark.parametrize("ranker", [FisherScore(), TransductiveScore()])
 def test_three_against_three_donors_cannot_confirm(ranker):
     X, y, groups = donors(0, per_class=3, shift=50.0)
-    sure = ranker.fit(X, y, groups=groups).assess(X, y, groups=groups, **FEW)
+    sure = ranker.fit(X, y, groups=groups).assess(X, y, groups=groups, **MIN)
     least = 0.1 if sure.null == "permuted_labels" else 0.2
     assert sure.least_p_value == sure.facts["least_p_value"] == pytest.approx(least)
     assert sure.p_values.min() >= sure.p_value >= least - 1e-9
-    assert "confirmed" not in sure.decisions
+    assert "significant" not in sure.decisions
     trust = summarize(ranking_result(ranker))
     assert trust.summary.startswith("With these 18 labels of 6 groups none of the 40 features")
     assert trust.test == (
@@ -412,7 +412,7 @@ def test_the_stability_rule_halves_groups():
     ranker = FisherScore(n_features_to_select="stability").fit(X, y, groups=groups)
     assert not ranker.cutoff_.bound_holds
     assert "too few groups to halve" in ranker.cutoff_.error
-    assert ranker.decisions_[0] == "confirmed"
+    assert ranker.decisions_[0] == "significant"
 
 
 def test_four_against_four_may_tell_something_but_confirm_nothing():
@@ -421,7 +421,7 @@ def test_four_against_four_may_tell_something_but_confirm_nothing():
     ranker = FisherScore().fit(X, y, **known)
     sure = ranker.assess(X, y, n_resamples=0, n_permutations=199, **known)
     assert 1 / 35 <= sure.p_value <= 0.05
-    assert "confirmed" not in sure.decisions
+    assert "significant" not in sure.decisions
     notes = summarize(ranking_result(ranker)).notes
     assert any("in no more than 35 ways" in note for note in notes)
 
@@ -455,27 +455,27 @@ def test_four_against_four_may_tell_something_but_confirm_nothing():
     ],
 )
 def test_how_labels_were_exchanged_is_said(kinds, known, expected):
-    problem = study(kinds, **known)
-    design = problem.design
+    data = study(kinds, **known)
+    design = data.design
     given = {"groups": design.groups} | ({} if "batch" not in known else {"batch": design.batches})
-    ranker = FisherScore().fit(problem.X, problem.labels.codes, **given)
-    sure = ranker.assess(problem.X, problem.labels.codes, n_resamples=0, n_permutations=1, **given)
+    ranker = FisherScore().fit(data.X, data.labels.codes, **given)
+    sure = ranker.assess(data.X, data.labels.codes, n_resamples=0, n_permutations=1, **given)
     assert expected in summarize(ranking_result(ranker)).notes
     assert sure.facts["between_groups"] == sure.plan.n_between
-    alone = FisherScore().fit(problem.X, problem.labels.codes)
-    sure = alone.assess(problem.X, problem.labels.codes, n_resamples=0, n_permutations=1)
+    alone = FisherScore().fit(data.X, data.labels.codes)
+    sure = alone.assess(data.X, data.labels.codes, n_resamples=0, n_permutations=1)
     assert sure.plan is None
     assert "between_groups" not in sure.facts
     assert not any("exchanged" in note for note in summarize(ranking_result(alone)).notes)
 
 
 def test_batches_are_told():
-    problem = study(BOTH, batch=BATCHES)
-    known = {"batch": problem.design.batches}
-    ranker = Consensus(n_members=5).fit(problem.X, problem.labels.codes, **known)
-    sure = ranker.assess(problem.X, problem.labels.codes, n_resamples=0, n_permutations=1, **known)
+    data = study(BOTH, batch=BATCHES)
+    known = {"batch": data.design.batches}
+    ranker = Consensus(n_members=5).fit(data.X, data.labels.codes, **known)
+    sure = ranker.assess(data.X, data.labels.codes, n_resamples=0, n_permutations=1, **known)
     assert sure.facts["within_batches"] is True
     assert (
-        "Rows of the twins were exchanged within batches."
+        "Rows of the permuted features were exchanged within batches."
         in summarize(ranking_result(ranker)).notes
     )

@@ -90,8 +90,8 @@ def test_exchanging_a_column_and_its_knockoff_turns_its_sign_alone(data):
             own, other = data.X.copy(), made.copy()
             if flip:
                 own[:, 2], other[:, 2] = made[:, 2], data.X[:, 2]
-            problem = TrainingData.build(own, data.y)
-            both = with_columns(problem, np.asfortranarray(other), 0, own_graph=True)
+            training = TrainingData.build(own, data.y)
+            both = with_columns(training, np.asfortranarray(other), 0, own_graph=True)
             scores = Scorer(ranker).scores(both)
             values.append(scores[:8] - scores[8:])
         sign = np.where(np.arange(8) == 2, -1, 1)
@@ -101,8 +101,8 @@ def test_exchanging_a_column_and_its_knockoff_turns_its_sign_alone(data):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_shadows_are_shuffled_columns(form, data):
     X = data.X * (np.random.default_rng(1).random(data.X.shape) < 0.5)
-    problem = TrainingData.build(form(X), data.y)
-    both = with_shadows(problem, 3)
+    training = TrainingData.build(form(X), data.y)
+    both = with_shadows(training, 3)
     values = both.X.toarray() if sparse.issparse(both.X) else both.X
     assert_array_equal(values[:, :8], X)
     assert_array_equal(np.sort(values[:, 8:], axis=0), np.sort(X, axis=0))
@@ -117,14 +117,14 @@ def test_few_columns_have_five_shadows(data):
 
 def test_graph_is_that_of_the_real_columns(data):
     X = np.repeat(data.X[:30], 2, axis=0)  # rows that are equal, but not in their shadows
-    problem = TrainingData.build(X, data.y)
-    both = with_shadows(problem, 0)
+    training = TrainingData.build(X, data.y)
+    both = with_shadows(training, 0)
     options = GraphOptions(n_neighbors=5)
-    own, split = problem.graph(options), both.graph(options)
+    own, split = training.graph(options), both.graph(options)
     assert len(own.rows) == 30
     assert len(split.rows) == 60
     assert_allclose(split.n_edges, own.n_edges)
-    scores = LaplacianScore()._score(problem)
+    scores = LaplacianScore()._score(training)
     assert_allclose(LaplacianScore()._score(both)[:8], scores, rtol=1e-9)
 
 
@@ -144,7 +144,7 @@ def test_max_test_is_over_only_when_nothing_can_change():
     for _ in range(200):
         test, over = MaxStatisticTest(4), None
         chance = rng.choice([0, 0.01, 0.025, 0.3, 0.9], size=4)
-        for _ in range(_refit.MOST):
+        for _ in range(_refit.MAX):
             test.add(np.where(rng.random(4) < chance, 0.0, 2.0), np.ones(1))
             if over is None and test.is_over():
                 over = is_significant(test.p_values)

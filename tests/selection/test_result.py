@@ -16,7 +16,7 @@ from tests.pages import Given
 
 
 class GivenFamilies(Given):
-    """Scores that a test has chosen, with near-copies put last."""
+    """Scores that a test has chosen, with correlated features put last."""
 
     def __init__(self, *, scores=None, n_features_to_select=None, random_state=None):
         super().__init__(
@@ -78,11 +78,11 @@ def test_a_few_names_of_a_family_that_is_not_strong():
 
 
 def test_the_list_grows_where_a_strong_feature_would_be_missing():
-    """Confirmed features need not be the first, and with none confirmed few are listed."""
+    """Significant features need not be the first, and with none significant few are listed."""
     outcome, _ = one_large_family(n_copies=3)
     ranks = np.arange(len(outcome))
-    decisions = np.where((ranks >= 30) & (ranks < 60), "confirmed", "unconfirmed")
-    outcome = replace(outcome, decisions=decisions).select("confirmed")
+    decisions = np.where((ranks >= 30) & (ranks < 60), "significant", "not significant")
+    outcome = replace(outcome, decisions=decisions).select("significant")
     assert outcome.listed.tolist() == [*range(30, 60)]
     assert outcome.families.shown.tolist() == [*range(17), *range(30, 60)]
     seen = {*outcome.families.shown, *outcome.families.named[0]}

@@ -49,7 +49,7 @@ def at_night(name):
 def few_repetitions(monkeypatch):
     """The least that can confirm a column, so that all methods have their turn."""
     for module in (_knockoff, _refit, _shadow, _stability):
-        monkeypatch.setattr(module, "MOST", 39)
+        monkeypatch.setattr(module, "MAX", 39)
     monkeypatch.setattr(_shadow, "N_LABELLINGS", 39)
 
 
@@ -73,9 +73,9 @@ def test_every_method_accepts_every_rule(name, rule):
     plain = make(name, None).fit(X, data.y)
     ranker = make(name, rule).fit(X, data.y)
     assert_array_equal(np.sort(ranker.ranking_), np.arange(1, 7))
-    assert set(ranker.decisions_) <= {"confirmed", "tentative", "unconfirmed"}
-    assert ranker.decisions_[5] == "unconfirmed"
-    assert_array_equal(ranker.get_support(), ranker.decisions_ == "confirmed")
+    assert set(ranker.decisions_) <= {"significant", "suggestive", "not significant"}
+    assert ranker.decisions_[5] == "not significant"
+    assert_array_equal(ranker.get_support(), ranker.decisions_ == "significant")
     assert ranker.cutoff_.rule == rule
     assert_array_equal(ranker.scores_, plain.scores_)
 
@@ -120,10 +120,10 @@ def label_copy():
 
 @pytest.mark.parametrize("rule", ["shadow", "stability"])
 @pytest.mark.parametrize("name", ["fisher", "sselect", "mrmr", *map(at_night, ["ssfi", "forest"])])
-def test_a_copy_of_the_labels_is_confirmed(name, rule, label_copy):
+def test_a_copy_of_the_labels_is_significant(name, rule, label_copy):
     X, y = label_copy
     ranker = make(name, rule, n_members=100).fit(X, y)
-    assert ranker.decisions_[7] == "confirmed"
+    assert ranker.decisions_[7] == "significant"
     assert np.flatnonzero(ranker.get_support()).tolist() == [7]
 
 
@@ -149,7 +149,7 @@ def noise(seed, n_labelled):
     ("n_labelled", "trials"),
     [(6, 10), *(pytest.param(n, 30, marks=pytest.mark.nightly) for n in (6, 20))],
 )
-def test_noise_is_rarely_confirmed(rule, n_labelled, trials):
+def test_noise_is_rarely_significant(rule, n_labelled, trials):
     # 2.5 % of 30 trials are 0.75; more than 4 happen in 0.1 % of cases at the level itself
     fits = [
         FisherScore(n_features_to_select=rule, random_state=seed).fit(*noise(seed, n_labelled))
@@ -162,7 +162,7 @@ def test_noise_is_rarely_confirmed(rule, n_labelled, trials):
         assert n_kept <= (4 if trials == 30 else 2)
 
 
-def test_structure_that_the_labels_do_not_follow_is_not_confirmed():
+def test_structure_that_the_labels_do_not_follow_is_not_significant():
     # two clusters: columns 0 to 4 beat any shuffled copy on the graph, whatever the labels
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 30))
@@ -176,7 +176,7 @@ def test_structure_that_the_labels_do_not_follow_is_not_confirmed():
         kept.append(ranker.get_support().any())
     assert sum(kept) <= 2
     unsupervised = LaplacianScore(n_features_to_select="shadow").fit(X)
-    assert unsupervised.decisions_[:5].tolist() == ["confirmed"] * 5
+    assert unsupervised.decisions_[:5].tolist() == ["significant"] * 5
     assert unsupervised.cutoff_.label_p_values is None
 
 
@@ -187,10 +187,10 @@ def test_decisions_follow_from_what_was_measured(label_copy):
     assert_allclose(
         cutoff.p_values, (1 + cutoff.repetitions - cutoff.hits) / (1 + cutoff.repetitions)
     )
-    confirmed = (cutoff.p_values <= ALPHA) & (cutoff.label_p_values <= ALPHA)
-    assert_array_equal(ranker.decisions_ == "confirmed", confirmed)
+    significant = (cutoff.p_values <= ALPHA) & (cutoff.label_p_values <= ALPHA)
+    assert_array_equal(ranker.decisions_ == "significant", significant)
     halves = 2 * cutoff.hits > cutoff.repetitions
-    assert_array_equal(ranker.decisions_ == "tentative", halves & ~confirmed)
+    assert_array_equal(ranker.decisions_ == "suggestive", halves & ~significant)
 
 
 @pytest.mark.parametrize(
@@ -202,16 +202,16 @@ def test_decisions_follow_from_what_was_measured(label_copy):
 )
 def test_what_the_shadow_rule_confirms_is_confirmed_by_an_assessment(name, n_seeds):
     """Both bound the same error, so that it must not be a matter of other shuffled labels."""
-    n_confirmed = 0
+    n_significant = 0
     for seed in range(n_seeds):
         data = make_data(n_features=20, per_class=12, seed=seed)
         ranker = make(name, "shadow", random_state=seed, n_members=60).fit(data.X, data.y)
         sure = ranker.assess(data.X, data.y, n_resamples=0)
-        assert (sure.decisions[ranker.decisions_ == "confirmed"] == "confirmed").all()
+        assert (sure.decisions[ranker.decisions_ == "significant"] == "significant").all()
         if ranker.cutoff_.label_p_values is not None:
             assert_array_equal(ranker.cutoff_.label_p_values, sure.p_values)
-        n_confirmed += (ranker.decisions_ == "confirmed").sum()
-    assert n_confirmed
+        n_significant += (ranker.decisions_ == "significant").sum()
+    assert n_significant
 
 
 def test_frequencies_add_up_to_the_number_of_the_best(label_copy):
@@ -234,7 +234,9 @@ def test_too_few_labels_to_halve_are_said(data):
 
 def test_nothing_confirmed_warns_and_selects_nothing():
     X, y = noise(0, 6)
-    with pytest.warns(NoFeatureSelectedWarning, match="'shadow' confirmed none of 30 columns"):
+    with pytest.warns(
+        NoFeatureSelectedWarning, match="'shadow' found none significant of 30 columns"
+    ):
         ranker = FisherScore(n_features_to_select="shadow").fit(X, y)
     assert not ranker.get_support().any()
     with pytest.warns(UserWarning, match="No features were selected"):
@@ -268,10 +270,10 @@ def test_interruption_leaves_the_ranking(rule, data, monkeypatch):
     calls = itertools.count()
     fit = Scorer._fit
 
-    def interrupted(self, problem):
+    def interrupted(self, training):
         if next(calls) == (0 if rule == "knockoff" else 3):
             raise KeyboardInterrupt
-        fit(self, problem)
+        fit(self, training)
 
     monkeypatch.setattr(Scorer, "_fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
@@ -312,7 +314,7 @@ def test_redundancy_leaves_out_confirmed_copies(label_copy):
     X, y = label_copy
     X = np.hstack([X, X[:, [7]] + 0.01])
     ranker = FisherScore(n_features_to_select="shadow", redundancy_threshold=0.9).fit(X, y)
-    assert ranker.decisions_[[7, 40]].tolist() == ["confirmed"] * 2
+    assert ranker.decisions_[[7, 40]].tolist() == ["significant"] * 2
     assert ranker.get_support().sum() == 1
 
 
@@ -372,18 +374,18 @@ def test_what_is_bounded_without_a_test_of_the_labels(label_copy):
 @pytest.mark.filterwarnings("ignore::semisift.NoFeatureSelectedWarning")
 def test_a_single_column_is_not_confirmed_for_being_the_best(data):
     ranker = FisherScore(n_features_to_select="stability").fit(data.X[:, [5]], data.y)
-    assert ranker.decisions_.tolist() == ["tentative"]
+    assert ranker.decisions_.tolist() == ["suggestive"]
 
 
 def test_a_rule_that_confirms_near_copies_alone_warns_of_an_empty_selection(monkeypatch):
     data = make_data(per_class=20)
     X = np.hstack([data.X, data.X[:, :1] + 1e-6])
     ranker = FisherScore(redundancy_threshold=0.9).fit(X, data.y)
-    decisions = np.where(ranker.representative_ == np.arange(9), "tentative", "confirmed")
+    decisions = np.where(ranker.representative_ == np.arange(9), "suggestive", "significant")
     decided = decisions, SimpleNamespace(rule="stability")
     monkeypatch.setattr(_stability, "decide_by_stability", lambda *_: decided)
     with pytest.warns(
-        NoFeatureSelectedWarning, match=r"confirmed none of 9 columns \(8 tentative\)"
+        NoFeatureSelectedWarning, match=r"found none significant of 9 columns \(8 suggestive\)"
     ):
         ranker.set_params(n_features_to_select="stability").fit(X, data.y)
     assert not ranker.get_support().any()

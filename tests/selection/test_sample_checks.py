@@ -23,7 +23,7 @@ from semisift.selection._permutation import (
 )
 from semisift.selection._summary import summarize
 
-BY_COMMAND = {"n_resamples": 0, "n_permutations": 39, "light": True}
+BY_COMMAND = {"n_resamples": 0, "n_permutations": 39, "fast": True}
 
 
 def table(seed=0, sizes=(5, 5), n_rows=60, n_columns=200):
@@ -121,11 +121,11 @@ def test_rows_of_a_tight_cluster_and_of_few_columns_are_no_copies():
 def test_copies_are_permuted_together_and_named():
     X, y = table(sizes=(3, 3), n_rows=30)
     X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    problem, exchange = plan_permutation(TrainingData.build(X, y))
+    data, exchange = plan_permutation(TrainingData.build(X, y))
     assert exchange.has_groups
     assert len(exchange.copies) == 6
     for seed in range(5):
-        codes = permuted_labels(problem, (seed, None), exchange).labels.codes
+        codes = permuted_labels(data, (seed, None), exchange).labels.codes
         assert_array_equal(codes[::2], codes[1::2])
     first = np.flatnonzero(y >= 0)[0]
     ranker = FisherScore().fit(X, y)
@@ -137,9 +137,9 @@ def test_groups_that_are_given_are_not_replaced():
     X, y = table()
     X[1::2] = X[::2]
     design = parse_design(60, groups=np.arange(60) // 3)
-    problem, exchange = plan_permutation(TrainingData.build(X, y, design=design))
+    data, exchange = plan_permutation(TrainingData.build(X, y, design=design))
     assert exchange.copies == []
-    assert_array_equal(problem.design.groups, design.groups)
+    assert_array_equal(data.design.groups, design.groups)
 
 
 # --- what is permuted -----------------------------------------------------------------------------
@@ -156,8 +156,8 @@ def apart(sizes, seed=0):
     [((5, 5), 126), ((4, 4), 35), ((3, 5), 56), ((2, 2, 2), 15), ((1, 2, 3), 60), ((1, 1), 1)],
 )
 def test_every_other_labelling_is_tried_once(sizes, ways):
-    problem, exchange = plan_permutation(apart(sizes))
-    labelled, own = problem.labels.labelled, problem.labels.codes
+    data, exchange = plan_permutation(apart(sizes))
+    labelled, own = data.labels.labelled, data.labels.codes
     assert (exchange.how, exchange.labellings.shape) == ("labelled", (ways - 1, sum(sizes)))
     assert exchange.least_p_value == pytest.approx(1 / ways)
     names = [
@@ -167,28 +167,28 @@ def test_every_other_labelling_is_tried_once(sizes, ways):
     ]
     seen = {tuple(np.array(name)[own[labelled]].tolist()) for name in names}
     for draw in exchange.draws(iter(range(1000))):
-        codes = permuted_labels(problem, draw, exchange).labels.codes
+        codes = permuted_labels(data, draw, exchange).labels.codes
         assert_array_equal(np.bincount(codes[labelled]), sizes)
         assert (codes[own < 0] < 0).all()
         same = {tuple(np.array(name)[codes[labelled]].tolist()) for name in names}
         assert not same & seen
         seen |= same
-        order = permuted_rows(problem, draw, exchange.how)
+        order = permuted_rows(data, draw, exchange.how)
         assert_array_equal(np.sort(order), np.arange(60))
         assert_array_equal(codes[order[labelled]], own[labelled])
     assert len(seen) == ways * len(names)
 
 
 def test_many_labels_and_pairs_are_permuted_as_before():
-    for problem, how in (
+    for data, how in (
         (apart((7, 7)), "labelled"),
         (TrainingData.build(*table()), "all"),
     ):
-        _, exchange = plan_permutation(problem)
+        _, exchange = plan_permutation(data)
         assert (exchange.how, exchange.labellings, exchange.differences) == (how, None, ())
     X, y = table()
-    problem = TrainingData.build(3.0 * X * (y >= 0)[:, None], y, must_link=[[0, 1]])
-    assert plan_permutation(problem)[1].how == "all"
+    data = TrainingData.build(3.0 * X * (y >= 0)[:, None], y, must_link=[[0, 1]])
+    assert plan_permutation(data)[1].how == "all"
 
 
 def test_groups_that_differ_are_permuted_among_themselves():
@@ -208,14 +208,14 @@ def test_one_class_stays_in_its_batch():
     X, _ = table()
     batch, y = np.arange(60) // 20, np.full(60, -1)
     y[[0, 1, 2, 20, 21]] = 0
-    problem = TrainingData.build(X, y, design=parse_design(60, batch=batch))
-    exchange = find_permutation_plan(problem)
+    data = TrainingData.build(X, y, design=parse_design(60, batch=batch))
+    exchange = find_permutation_plan(data)
     assert exchange.how == "all"
     assert exchange.least_p_value == pytest.approx(1 / (comb(20, 3) * comb(20, 2)))
     for seed in range(5):
-        codes = permuted_labels(problem, (seed, None), exchange).labels.codes
+        codes = permuted_labels(data, (seed, None), exchange).labels.codes
         assert_array_equal(np.bincount(batch[codes == 0], minlength=3), [3, 2, 0])
-        order = permuted_rows(problem, (seed, None), "all")
+        order = permuted_rows(data, (seed, None), "all")
         assert_array_equal(batch[order], batch)
 
 
@@ -243,23 +243,23 @@ def null_tables(kind, n):
 @pytest.mark.parametrize("n_tables", [5, pytest.param(12, marks=pytest.mark.nightly)])
 def test_labels_that_tell_nothing_rarely_confirm_anything(kind, method, n_tables):
     # before: in .5 to all of the tables by the former, in .1 to .9 by the latter
-    n_confirmed = 0
+    n_significant = 0
     for X, y in null_tables(kind, n_tables):
         sure = method(random_state=0).fit(X, y).assess(X, y, **BY_COMMAND)
-        n_confirmed += "confirmed" in sure.decisions
-    assert n_confirmed <= n_tables // 5
+        n_significant += "significant" in sure.decisions
+    assert n_significant <= n_tables // 5
 
 
 def test_a_marker_is_confirmed_among_columns_with_few_values():
-    n_confirmed = 0
+    n_significant = 0
     for seed in range(5):
         X, y = table(seed)
         X = np.where(np.random.default_rng(seed).random(X.shape) < 0.6, np.nan, X)
         side = np.where(y < 0, np.arange(60) % 2, y)
         X[:, 0] = np.random.default_rng(seed).normal(size=60) + 8 * side
         sure = TransductiveScore(random_state=0).fit(X, y).assess(X, y, **BY_COMMAND)
-        n_confirmed += sure.decisions[0] == "confirmed"
-    assert n_confirmed >= 4
+        n_significant += sure.decisions[0] == "significant"
+    assert n_significant >= 4
 
 
 def words_of(X, y, **of_rows):

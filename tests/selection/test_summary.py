@@ -31,7 +31,7 @@ def assessed():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return the current folder, with copies.csv: 8 features, 12 near-copies of two of them."""
+    """Return the current folder, with copies.csv: 8 features, and 12 correlated with two of them."""
     monkeypatch.chdir(tmp_path)
     data = make_data(per_class=15)
     rng = np.random.default_rng(0)
@@ -115,18 +115,18 @@ def test_near_copies_are_counted_apart_everywhere(folder):
         call("rank", "copies.csv", "--label", "kind", *options, *outputs).stdout.split()
     )
     counts = json.loads((folder / "r.json").read_text())["assessment"]["decisions"]
-    assert counts["near_copies"] == 12
+    assert counts["correlated_features"] == 12
     assert sum(counts.values()) == 20
     page = (folder / "r.html").read_text(encoding="utf-8")
-    words = {"tentative": "tentative", "unconfirmed": "not told from chance"}
-    for decision, word in {"confirmed": "confirmed", **words}.items():
+    words = {"suggestive": "suggestive", "not significant": "not significant"}
+    for decision, word in {"significant": "significant", **words}.items():
         assert f"<strong>{counts[decision]} {word}</strong>" in page
         if counts[decision]:
             assert re.search(rf"Marks: .*\b{counts[decision]} {word} \(", page)
-    assert "<strong>12 near-copies</strong>" in page
-    assert f"<dd>{counts['confirmed']}</dd>" in page
-    assert f"Confirmed: {counts['confirmed']} of 20 features" in shown
-    assert "unconfirmed" not in shown
+    assert "<strong>12 correlated features</strong>" in page
+    assert f"<dd>{counts['significant']}</dd>" in page
+    assert f"Significant: {counts['significant']} of 20 features" in shown
+    assert "not significant" not in shown
     assert "rejected" not in page + shown
 
 
@@ -135,13 +135,13 @@ def test_the_legend_shows_the_marks_that_are_drawn(tmp_path):
     X = np.hstack([data.X, data.X[:, :1] + 1e-6])
     ranker = FisherScore(redundancy_threshold=0.9, n_features_to_select=2).fit(X, data.y)
     ranker.assess(X, data.y, n_resamples=3, n_permutations=39)
-    decisions = np.where(ranker.ranking_ == 1, "confirmed", "unconfirmed")
-    decisions[ranker.ranking_ == 9] = "tentative"  # the near-copy, which is not drawn
+    decisions = np.where(ranker.ranking_ == 1, "significant", "not significant")
+    decisions[ranker.ranking_ == 9] = "suggestive"  # the correlated feature, which is not drawn
     page = page_of(with_assessment(ranker, decisions=decisions), tmp_path, X, data.y)
     for section in ("scores", "moves"):
         part = page[page.index(f'<section id="{section}"') :].split("</section>")[0]
-        assert "</svg> confirmed</li>" in part
-        assert "tentative" not in part
+        assert "</svg> significant</li>" in part
+        assert "suggestive" not in part
 
 
 # --- words that say what was done -----------------------------------------------------------------
@@ -161,14 +161,14 @@ def test_a_consensus_says_how_it_confirms(assessed, tmp_path):
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_confirmed_feature_behind_others_is_explained(assessed, tmp_path, is_first):
     ranker, X, y = assessed
-    confirmed = ranker.ranking_ == (1 if is_first else 3)
+    significant = ranker.ranking_ == (1 if is_first else 3)
     before = ranker.assessment_
     try:
-        with_assessment(ranker, decisions=np.where(confirmed, "confirmed", "tentative"))
+        with_assessment(ranker, decisions=np.where(significant, "significant", "suggestive"))
         page = page_of(ranker, tmp_path, X, y)
     finally:
         ranker.assessment_ = before
-    assert ("a feature may be confirmed while one that ranks higher is not" in page) != is_first
+    assert ("a feature may be significant while one that ranks higher is not" in page) != is_first
 
 
 def test_a_search_says_how_it_confirms(tmp_path):
@@ -176,7 +176,7 @@ def test_a_search_says_how_it_confirms(tmp_path):
     data = make_data(per_class=20)
     ranker = MRMR(n_features_to_select=4).fit(data.X, data.y)
     ranker.assess(data.X, data.y, n_resamples=0, n_permutations=39)
-    decisions = np.where(ranker.ranking_ == 2, "confirmed", "tentative")
+    decisions = np.where(ranker.ranking_ == 2, "significant", "suggestive")
     page = page_of(with_assessment(ranker, decisions=decisions), tmp_path)
     assert "tell more by themselves, before any other feature is picked, than the best" in page
     assert "score higher than the best feature does" not in page
@@ -195,7 +195,7 @@ def test_labels_that_tell_something_of_no_feature_are_explained(assessed, tmp_pa
     ranker, X, y = assessed
     before = ranker.assessment_
     try:
-        with_assessment(ranker, decisions=np.full(30, "tentative"), p_value=0.05)
+        with_assessment(ranker, decisions=np.full(30, "suggestive"), p_value=0.05)
         trust, page = ranking_result(ranker).trust, page_of(ranker, tmp_path, X, y)
     finally:
         ranker.assessment_ = before
@@ -205,7 +205,7 @@ def test_labels_that_tell_something_of_no_feature_are_explained(assessed, tmp_pa
     )
     assert trust.test.startswith("The labels tell something: of 39 rankings")
     assert trust.test.endswith(
-        "This is about the best features taken together; to be confirmed, a feature must by itself "
+        "This is about the best features taken together; to be significant, a feature must by itself "
         "do better than the best of all 30 in almost all of these rankings."
     )
     assert page.index(trust.summary) < page.index(trust.test)
@@ -217,19 +217,19 @@ def test_a_rule_and_an_assessment_that_differ_are_explained(rule, p_value):
     data = make_data(per_class=20)
     ranker = FisherScore(n_features_to_select=rule).fit(data.X, data.y)
     ranker.assess(data.X, data.y, n_resamples=0, n_permutations=39)
-    same = np.where(ranker.get_support(), "confirmed", "tentative")
+    same = np.where(ranker.get_support(), "significant", "suggestive")
     with_assessment(ranker, decisions=same, p_value=p_value)
     trust = ranking_result(ranker).trust
     assert not any("Shuffled labels alone" in note for note in trust.notes)
-    disagrees = f"What is confirmed passed the {rule} rule, " in trust.test
+    disagrees = f"What is significant passed the {rule} rule, " in trust.test
     assert disagrees == (p_value > 0.05)
-    with_assessment(ranker, decisions=np.full(8, "confirmed"))
-    n_confirmed = int(ranker.get_support().sum())
+    with_assessment(ranker, decisions=np.full(8, "significant"))
+    n_significant = int(ranker.get_support().sum())
     (note,) = (
         n for n in ranking_result(ranker).trust.notes if n.startswith("Shuffled labels alone")
     )
     why = "asks that features score higher" if rule == "shadow" else "bounds another error"
-    assert f"would confirm 8 features, {n_confirmed} of them among those confirmed here" in note
+    assert f"would confirm 8 features, {n_significant} of them among those significant here" in note
     assert f"by the {rule} rule, which {why}" in note
 
 
@@ -249,7 +249,7 @@ def test_moves_are_counted_in_ranks(assessed, tmp_path):
 
 
 def test_the_number_of_best_features_is_one_number(folder):
-    """Near-copies always come last, so that half of the others are the best ones."""
+    """Correlated features always come last, so that half of the others are the best ones."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(50, 14))
     X = np.hstack([X, X + 0.01 * rng.normal(size=X.shape), X + 0.01 * rng.normal(size=X.shape)])
@@ -257,7 +257,7 @@ def test_the_number_of_best_features_is_one_number(folder):
     options = ["--method", "fisher", "--assess", "fast", "--redundancy", 0.9]
     result = call("rank", "few.csv", "--label", "kind", *options)
     shown = " ".join(result.stdout.split())
-    assert "With these 16 labels none of the 42 features can be told from chance: the list" in shown
+    assert "With these 16 labels none of the 42 features can be significant: the list" in shown
     assert "the best 7 features are" in shown
     assert "The 7 best features by fisher" in shown
     assert {int(n) for n in re.findall(r"best (\d+)", result.stdout)} == {7}
@@ -282,11 +282,11 @@ def own(html):
     return html[html.index('<div class="semisift-fit">') :]
 
 
-def test_the_map_shows_what_is_listed_where_nothing_is_confirmed(folder):
+def test_the_map_shows_what_is_listed_where_nothing_is_significant(folder):
     command = ["rank", "noise.csv", "--label", "kind", "--method", "fisher", "--assess", "fast"]
     call(*command, "--report", "r.html")
     page = (folder / "r.html").read_text(encoding="utf-8")
-    assert "none of the 60 features can be told from chance" in page
+    assert "none of the 60 features can be significant" in page
     assert "principal components of the 20 best features" in page
 
 
@@ -294,7 +294,9 @@ def test_the_map_shows_what_is_selected(tmp_path):
     """With a rule these need not be the first features."""
     data = make_data(per_class=20)
     ranker = FisherScore(n_features_to_select="stability").fit(data.X, data.y)
-    ranker.decisions_ = np.where(np.isin(ranker.ranking_, [2, 4, 5]), "confirmed", "unconfirmed")
+    ranker.decisions_ = np.where(
+        np.isin(ranker.ranking_, [2, 4, 5]), "significant", "not significant"
+    )
     page = page_of(ranker, tmp_path, data.X, data.y)
     assert "principal components of the 3 selected features" in page
 
@@ -324,11 +326,11 @@ def test_an_assessment_can_be_read():
     X = np.hstack([data.X, data.X[:, :1] + 1e-6])
     ranker = FisherScore(n_features_to_select=2, redundancy_threshold=0.9).fit(X, data.y)
     sure = ranker.assess(X, data.y, n_resamples=10, n_permutations=39)
-    n_confirmed = (sure.decisions[:8] == "confirmed").sum()
-    assert sure.decisions[8] == "confirmed"
+    n_significant = (sure.decisions[:8] == "significant").sum()
+    assert sure.decisions[8] == "significant"
     text = repr(sure)
     assert text.startswith(
-        f"<Assessment: p = 0.025 by 39 permutations; {n_confirmed} of 9 columns confirmed, "
+        f"<Assessment: p = 0.025 by 39 permutations; {n_significant} of 9 columns significant, "
     )
     stable = sure.stability
     assert f"stability of the best 2 {stable.value:.2f} ({stable.low:.2f} to " in text

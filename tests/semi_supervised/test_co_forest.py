@@ -72,9 +72,9 @@ def test_how_many_rows_are_drawn():
 
 
 def make_team(data, **params):
-    problem = TrainingData.build(data.X, data.y, seed=0)
-    setting = build_context(problem, 2, draws_at_nodes=True, **params)
-    return Team(Committee(12, 1), setting, problem, probability=True)
+    training = TrainingData.build(data.X, data.y, seed=0)
+    setting = build_context(training, 2, draws_at_nodes=True, **params)
+    return Team(Committee(12, 1), setting, training, probability=True)
 
 
 def test_no_sure_labelled_row_counts_as_chance():

@@ -260,9 +260,9 @@ def test_groups_reach_a_ranker_in_a_pipeline(wine):
 class GroupsSeen(SSFI):
     """SSFI that remembers the groups of its rows."""
 
-    def _score(self, problem):
-        self.groups_ = problem.design.groups
-        return super()._score(problem)
+    def _score(self, data):
+        self.groups_ = data.design.groups
+        return super()._score(data)
 
 
 # --- the conventions of scikit-learn --------------------------------------------------------------

@@ -162,7 +162,7 @@ def test_blocks_of_rows(monkeypatch):
 @pytest.mark.usefixtures("stay_sparse")
 @pytest.mark.parametrize("most", [1000, 3])
 def test_sparse_equals_dense(monkeypatch, most):
-    monkeypatch.setattr(_subspace_loop, "MOST_DENSE_COLUMNS", most)
+    monkeypatch.setattr(_subspace_loop, "MAX_DENSE_COLUMNS", most)
     data = make_data(n_features=20)
     dense = RelRASCO(n_members=4).fit(data.X, data.y)
     sparse = RelRASCO(n_members=4).fit(csr_array(data.X), data.y)

@@ -62,9 +62,9 @@ def test_rows_of_the_fit_are_predicted_as_they_were_labelled(form, large, kind, 
 def test_rows_are_placed_where_their_components_are(n_rows, n_columns, atol):
     """Exactly where there are few; else to the error of the range finder, of a spread of 3."""
     X, y, _ = counts(n_rows, n_columns)
-    problem = TrainingData.build(X, y)
-    T = components(problem)
-    placed = find_axes(problem).place(problem.X)
+    data = TrainingData.build(X, y)
+    T = components(data)
+    placed = find_axes(data).place(data.X)
     assert_allclose(placed[:, 0], T[:, 0], atol=atol / 100)
     assert np.abs(placed - T).std() < atol
 

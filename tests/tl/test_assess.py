@@ -6,14 +6,14 @@ from semisift import Consensus, normalize_counts
 from tests.nightly import few_daily
 from tests.tl.cells import MARKERS, make_cells, same_results
 
-FEW = {"n_resamples": 4, "n_permutations": 39}
+MIN = {"n_resamples": 4, "n_permutations": 39}
 
 
 @pytest.fixture(scope="module")
 def assessed():
     adata = make_cells()
     semisift.tl.rank_markers(adata, "cell_type", n_members=40)
-    assert semisift.tl.assess(adata, **FEW) is None
+    assert semisift.tl.assess(adata, **MIN) is None
     return adata
 
 
@@ -21,21 +21,21 @@ def test_it_is_the_assessment_of_the_library(assessed):
     y = assessed.obs["cell_type"].astype(object)
     X, y = normalize_counts(assessed.X), y.where(y.notna(), None).to_numpy()
     ranker = Consensus(n_members=40, random_state=0).fit(X, y)
-    found = ranker.assess(X, y, light=True, **FEW)
+    found = ranker.assess(X, y, fast=True, **MIN)
     assert assessed.var["semisift_decision"].tolist() == found.decisions.tolist()
     interval = assessed.var[["semisift_rank_low", "semisift_rank_high"]].to_numpy()
     np.testing.assert_array_equal(interval, found.rank_interval)
     kept = assessed.uns["semisift"]["assessment"]
     assert kept["p_value"] == found.p_value
-    assert kept["decisions"]["confirmed"] == (found.decisions == "confirmed").sum()
+    assert kept["decisions"]["significant"] == (found.decisions == "significant").sum()
     said = " ".join(kept["sentences"])
-    assert "Confirmed: 9 of 40 features." in said
+    assert "Significant: 9 of 40 features." in said
     assert "The labels go with the data" in said
 
 
-def test_markers_are_confirmed(assessed):
-    confirmed = assessed.var_names[assessed.var["semisift_decision"] == "confirmed"]
-    assert set(confirmed) == {gene for genes in MARKERS.values() for gene in genes}
+def test_markers_are_significant(assessed):
+    significant = assessed.var_names[assessed.var["semisift_decision"] == "significant"]
+    assert set(significant) == {gene for genes in MARKERS.values() for gene in genes}
 
 
 def test_markers_have_p_values(assessed):
@@ -49,7 +49,7 @@ def test_markers_have_p_values(assessed):
 def test_a_copy(assessed):
     adata = make_cells()
     semisift.tl.rank_markers(adata, "cell_type", n_members=40)
-    changed = semisift.tl.assess(adata, copy=True, **FEW)
+    changed = semisift.tl.assess(adata, copy=True, **MIN)
     same_results(changed, assessed)
     assert "assessment" not in adata.uns["semisift"]
     assert "semisift_decision" not in adata.var
@@ -61,7 +61,9 @@ def test_a_new_ranking_forgets_the_assessment(assessed):
     assert not {"semisift_decision", "semisift_rank_low"} & {*adata.var.columns}
     assert "assessment" not in adata.uns["semisift"]
     semisift.tl.assess(adata, n_resamples=0, n_permutations=39)
-    assert np.isnan(adata.uns["semisift"]["pvals"]["T"]).all()  # there are no twins of it
+    assert np.isnan(
+        adata.uns["semisift"]["pvals"]["T"]
+    ).all()  # there are no permuted features of it
     assert "semisift_decision" in adata.var
 
 

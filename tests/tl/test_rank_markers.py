@@ -168,7 +168,7 @@ def test_nothing_is_written_where_something_is_wrong():
 
 def test_a_view_becomes_an_anndata_of_its_own(ranked):
     whole = make_cells()
-    whole.obs["keep"] = True
+    whole.obs["include"] = True
     view = whole[:, whole.var_names]
     assert view.is_view
     with pytest.warns(UserWarning, match="is a view of another AnnData"):
@@ -193,7 +193,7 @@ def test_a_second_call_replaces_the_first():
     semisift.tl.rank_markers(adata, "cell_type", method="fisher", n_features="shadow")
     assert not set(OF_CELLS) & {*adata.obs}
     assert "stability" not in adata.uns["semisift"]
-    assert adata.var["semisift_decision"]["g2"] == "confirmed"
+    assert adata.var["semisift_decision"]["g2"] == "significant"
     semisift.tl.rank_markers(adata, "cell_type", method="fisher")
     assert adata.var.columns.tolist() == OF_GENES
 
@@ -256,7 +256,7 @@ def test_near_copies_name_the_gene_that_stands_for_them():
 
 def test_genes_may_be_kept_and_left_out_by_name():
     adata = make_cells()
-    semisift.tl.rank_markers(adata, "cell_type", keep=["g20"], exclude=["g0"], n_features=5)
+    semisift.tl.rank_markers(adata, "cell_type", include=["g20"], exclude=["g0"], n_features=5)
     assert adata.var["semisift_rank"]["g20"] == 1
     assert adata.var["semisift_rank"]["g0"] == N_GENES
 

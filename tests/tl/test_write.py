@@ -26,7 +26,7 @@ def adata():
         mask_var=mask,
         n_members=40,
         redundancy_threshold=0.9,
-        keep=["g3"],
+        include=["g3"],
     )
     semisift.tl.predict_labels(adata, "cell_type")
     return adata

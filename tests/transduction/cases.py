@@ -6,7 +6,7 @@ from semisift.base._training_data import TrainingData
 
 
 def mixture(n_rows=40, n_columns=9, n_classes=2, per_class=4, seed=0, gap=2.0):
-    """Return a problem of normal classes that overlap, with few labels, and the truth."""
+    """Return the training data of normal classes that overlap, with few labels, and the truth."""
     rng = np.random.default_rng(seed)
     truth = rng.permutation(np.arange(n_rows) % n_classes)
     X = rng.normal(size=(n_rows, n_columns)) * rng.uniform(0.5, 3, n_columns)

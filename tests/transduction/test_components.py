@@ -133,11 +133,11 @@ def test_components_that_are_rounding_are_left_out():
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_some_rows_keep_the_directions_of_all(form, stay_sparse):
     X = depths()
-    problem = TrainingData.build(form(X))
-    T, Z = components(problem), scaled_rows(problem)
+    data = TrainingData.build(form(X))
+    T, Z = components(data), scaled_rows(data)
     rows = np.arange(0, 260, 3)
-    part = problem.part(rows)
-    hand_down(problem, part, rows)
+    part = data.part(rows)
+    hand_down(data, part, rows)
     assert_allclose(components(part), T[rows] - T[rows].mean(axis=0))
     own = scaled_rows(part)
     wanted = Z.take(rows) - Z.take(rows).mean(axis=0)
@@ -146,7 +146,7 @@ def test_some_rows_keep_the_directions_of_all(form, stay_sparse):
 
 
 def test_nothing_is_handed_down_that_was_not_made():
-    problem = TrainingData.build(depths())
-    part = problem.part(np.arange(100))
-    hand_down(problem, part, np.arange(100))
+    data = TrainingData.build(depths())
+    part = data.part(np.arange(100))
+    hand_down(data, part, np.arange(100))
     assert not part.made

@@ -139,11 +139,11 @@ def test_twins_equal_a_table_of_columns_and_twins():
     depth = rng.normal(size=80)
     Z = rng.normal(size=(80, 15)) + np.outer(depth, rng.normal(size=15))
     plain = TrainingData.build(Z, few)
-    problem = replace(plain, design=SampleInfo(depth=depth), is_log=True)
-    assert kind_of_data(problem) == "logarithms"
-    T, values = components(problem), scaled_rows(problem).values
+    data = replace(plain, design=SampleInfo(depth=depth), is_log=True)
+    assert kind_of_data(data) == "logarithms"
+    T, values = components(data), scaled_rows(data).values
     orders = [rng.permutation(80) for _ in range(2)]
-    found = list(exceeded_by_permuted_features(problem, iter(orders), None))
+    found = list(exceeded_by_permuted_features(data, iter(orders), None))
     for order, (soft, labelled) in zip(orders, found, strict=True):
         wanted = reference.beaten_by_twins(values, T, few, 2, order, None, depth)
         assert soft.tolist() == np.array(wanted[0]).tolist()

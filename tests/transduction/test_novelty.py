@@ -34,8 +34,8 @@ def test_most_such_classes_are_found():
     n_told = 0
     for seed in range(10):
         X, y, truth = study(3, seed)
-        problem = TrainingData.build(X, y)
-        rows = find_novel_rows(components(problem), problem.labels)
+        data = TrainingData.build(X, y)
+        rows = find_novel_rows(components(data), data.labels)
         n_told += len(rows) > 90 and np.mean(truth[rows] == 2) > 0.95
     assert n_told >= 8
 

@@ -41,11 +41,11 @@ def slow_scores(T, labelled):
 
 def test_the_rest_equals_the_loops():
     X, y, _ = study(60)
-    problem = TrainingData.build(X, y)
-    T = components(problem)
+    data = TrainingData.build(X, y)
+    T = components(data)
     parts = [T[:, :d] for d in dimensions_of(T)]
-    rows, share = rest_by(parts, problem.labels.labelled, None)
-    slow = [slow_scores(part, problem.labels.labelled) for part in parts]
+    rows, share = rest_by(parts, data.labels.labelled, None)
+    slow = [slow_scores(part, data.labels.labelled) for part in parts]
     of_others = np.mean([each[0] for each in slow], axis=0)
     of_labelled = np.mean([each[1] for each in slow], axis=0)
     assert_allclose(share, 2 * np.mean(of_others > np.median(of_labelled)))
@@ -59,9 +59,9 @@ def test_the_rest_equals_the_loops():
 @pytest.mark.parametrize("share", [0.2, 0.7])
 def test_rest_and_share_are_near_the_truth(share):
     X, y, truth = study(600, share)
-    problem, found = find_rest(TrainingData.build(X, y))
+    data, found = find_rest(TrainingData.build(X, y))
     assert abs(found - np.mean(truth[y < 0])) < 0.2
-    rest = problem.labels.codes == problem.labels.rest
+    rest = data.labels.codes == data.labels.rest
     assert np.mean(truth[rest] == 0) > 0.95
 
 
@@ -125,16 +125,16 @@ def test_all_rows_are_labelled_where_a_sample_stands_for_them(cls, form):
 @pytest.mark.parametrize(
     ("ranker", "least"), [(FisherScore(), 1), (Consensus(n_members=40, random_state=0), 4)]
 )
-def test_what_tells_the_class_apart_is_confirmed(ranker, least):
+def test_what_tells_the_class_apart_is_significant(ranker, least):
     X, y, _ = study()
-    sure = ranker.fit(X, y).assess(X, y, n_permutations=39, n_resamples=3, light=True)
-    assert np.sum(sure.decisions[:4] == "confirmed") >= least
-    assert "confirmed" not in sure.decisions[4:]
+    sure = ranker.fit(X, y).assess(X, y, n_permutations=39, n_resamples=3, fast=True)
+    assert np.sum(sure.decisions[:4] == "significant") >= least
+    assert "significant" not in sure.decisions[4:]
 
 
 def test_groups_are_exchanged_with_one_class():
     X, y, _ = study()
     groups = np.arange(200) // 5
     sure = FisherScore().fit(X, y, groups=groups).assess(X, y, groups=groups, n_resamples=0)
-    assert "confirmed" in sure.decisions[:4]
-    assert "confirmed" not in sure.decisions[4:]
+    assert "significant" in sure.decisions[:4]
+    assert "significant" not in sure.decisions[4:]

@@ -1,4 +1,4 @@
-"""Soft labels of rows that count differently, belong together or have gaps."""
+"""Soft labels of rows that count differently, belong together or have missing values."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def counts(seed=0):
 )
 def test_a_row_of_weight_2_counts_as_two_rows(table, form, is_exact, monkeypatch):
     if not is_exact:
-        monkeypatch.setattr(room, "FEW", 5)
+        monkeypatch.setattr(room, "MIN", 5)
         monkeypatch.setattr(room, "N_COMPONENTS", 3)
         monkeypatch.setattr(room, "N_POWERS", 40)
     monkeypatch.setattr(room, "is_small", lambda *shape: False)
@@ -92,8 +92,8 @@ def test_axes_place_weighted_rows_where_their_components_are():
     X, y, weights = study()
     for form in (np.asarray, csr_array):
         design = parse_design(60, sample_weight=weights)
-        problem = TrainingData.build(form(X), y, design=design)
-        assert_allclose(find_axes(problem).place(problem.X), components(problem), atol=1e-9)
+        data = TrainingData.build(form(X), y, design=design)
+        assert_allclose(find_axes(data).place(data.X), components(data), atol=1e-9)
 
 
 def with_gaps(share=0.2, seed=0):
@@ -104,14 +104,14 @@ def with_gaps(share=0.2, seed=0):
 
 def test_gaps_stand_at_the_mean_of_their_column():
     X, y = with_gaps()
-    problem = TrainingData.build(X, y, allow_nan=True)
-    found = scaled_rows(problem).values
+    data = TrainingData.build(X, y, allow_nan=True)
+    found = scaled_rows(data).values
     wanted = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
     assert_allclose(found, np.nan_to_num(wanted), atol=1e-12)
-    T = components(problem)
+    T = components(data)
     _, values, _ = np.linalg.svd(found, full_matrices=False)
     assert_allclose(np.square(T).sum(axis=0), values[: T.shape[1]] ** 2)
-    assert_allclose(find_axes(problem).place(problem.X), T, atol=1e-9)
+    assert_allclose(find_axes(data).place(data.X), T, atol=1e-9)
 
 
 def class_scores_of_known(X, shares):
@@ -146,8 +146,8 @@ def test_scores_are_over_the_values_that_are_there(max_unlabelled):
 
 def test_labelled_scores_are_over_the_values_that_are_there():
     X, y = with_gaps()
-    problem = TrainingData.build(X, y, allow_nan=True)
-    found = labelled_scores(scaled_rows(problem), problem.labels, np.arange(60))
+    data = TrainingData.build(X, y, allow_nan=True)
+    found = labelled_scores(scaled_rows(data), data.labels, np.arange(60))
     few = X[y >= 0]
     shares = np.eye(2)[y[y >= 0]]
     wanted = class_scores_of_known(few, shares)[0]
@@ -158,8 +158,8 @@ def test_a_table_with_gaps_is_assessed():
     X, y = with_gaps()
     ranker = TransductiveScore().fit(X, y)
     sure = ranker.assess(X, y, n_permutations=39, n_resamples=3)
-    assert sure.decisions[:2].tolist() == ["confirmed"] * 2
-    assert "confirmed" not in sure.decisions[2:]
+    assert sure.decisions[:2].tolist() == ["significant"] * 2
+    assert "significant" not in sure.decisions[2:]
 
 
 def test_a_column_or_a_row_of_gaps():
@@ -195,8 +195,8 @@ def test_groups_of_one_row_are_rows():
     X, y, _ = study()
     key = X[:, 0]
     assert fifths(y, 2, key, np.arange(60)).tolist() == fifths(y, 2, key).tolist()
-    problem = TrainingData.build(X, y, design=parse_design(60, groups=np.arange(60)))
-    one = find_soft_labels(problem)
+    data = TrainingData.build(X, y, design=parse_design(60, groups=np.arange(60)))
+    one = find_soft_labels(data)
     assert_allclose(one.shares, find_soft_labels(TrainingData.build(X, y)).shares)
 
 

@@ -26,8 +26,8 @@ def labelled(X, y, **options):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_labelled_rows_keep_their_labels(n_classes):
-    problem, _ = mixture(n_classes=n_classes, gap=0.1)  # some would be labelled otherwise
-    found, codes = find_soft_labels(problem), problem.labels.codes
+    data, _ = mixture(n_classes=n_classes, gap=0.1)  # some would be labelled otherwise
+    found, codes = find_soft_labels(data), data.labels.codes
     assert_array_equal(found.codes[codes >= 0], codes[codes >= 0])
     assert_array_equal(found.told(codes).max(axis=1)[codes >= 0], 1)
     assert_allclose(found.shares.sum(axis=1), 1)
@@ -92,9 +92,9 @@ def test_a_constant_table(data):
 
 
 def test_the_class_prior_is_heard(data):
-    problem = TrainingData.build(data.X, data.y)
+    training = TrainingData.build(data.X, data.y)
     priors = [0.25, 0.5, 0.75]
-    sizes = [find_soft_labels(problem, np.array([1 - p, p])).shares[:, 1].mean() for p in priors]
+    sizes = [find_soft_labels(training, np.array([1 - p, p])).shares[:, 1].mean() for p in priors]
     assert sizes == sorted(sizes)
     assert sizes[2] - sizes[0] > 0.05
 
@@ -145,10 +145,10 @@ def test_confidence_where_labels_tell_nothing_is_what_is_right(kind):
 
 
 def test_confidence_where_labels_tell_is_as_it_was():
-    problem, truth = mixture(n_rows=200, per_class=5, gap=4.0)
-    found, model = find_soft_labels(problem), TransductiveClassifier()
+    data, truth = mixture(n_rows=200, per_class=5, gap=4.0)
+    found, model = find_soft_labels(data), TransductiveClassifier()
     assert found.trust == 1
-    model.fit(problem.X, problem.labels.codes)
+    model.fit(data.X, data.labels.codes)
     assert_allclose(model.label_distributions_, found.shares, atol=1e-9)
     assert np.mean(model.transduction_ == truth) > 0.8
 
@@ -173,13 +173,13 @@ def test_what_is_told_is_drawn_to_equal_shares():
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_scores_equal_the_loops(n_classes, form):
-    problem, _ = mixture(n_classes=n_classes)
-    shares = find_soft_labels(problem).shares
-    wanted = reference.class_scores(scaled_rows(problem).values, shares)
-    rows = scaled_rows(problem)
-    found = class_scores(rows.class_sums(shares), problem.constant)
+    data, _ = mixture(n_classes=n_classes)
+    shares = find_soft_labels(data).shares
+    wanted = reference.class_scores(scaled_rows(data).values, shares)
+    rows = scaled_rows(data)
+    found = class_scores(rows.class_sums(shares), data.constant)
     assert_allclose(found, wanted)
-    ranker = TransductiveScore().fit(form(problem.X), problem.labels.codes)
+    ranker = TransductiveScore().fit(form(data.X), data.labels.codes)
     assert_allclose(ranker.class_scores_, wanted)
     best = wanted.max(axis=1, keepdims=True)
     assert_allclose(ranker.scores_, (wanted / best).mean(axis=0))

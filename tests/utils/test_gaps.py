@@ -1,4 +1,4 @@
-"""Columns with gaps: neighbours, sums over edges, information and near-copies of what is known."""
+"""Columns with missing values: neighbours, sums over edges, information, correlation."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from semisift.utils._information import (
     entropy,
     mutual_information,
 )
-from semisift.utils._neighbors import MeasuredRows, RowsWithGaps
+from semisift.utils._neighbors import MeasuredRows, RowsWithMissing
 from semisift.utils._redundancy import correlations_in_families, find_copies
 from tests.conftest import make_data
 from tests.reference import gaps as slow
@@ -33,7 +33,7 @@ def with_gaps(X, share=0.2, seed=0):
 
 
 def rows_with_gaps(kind):
-    """Return 40 rows: normal, or counts with identical rows and a row like another but for gaps."""
+    """Return 40 rows: normal, or counts with identical rows and one like another but incomplete."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 6))
     if kind == "counts":
@@ -67,7 +67,7 @@ def test_distances_are_those_of_scikit_learn(monkeypatch):
     np.fill_diagonal(expected, np.inf)
     for most in (_neighbors.BLOCK_VALUES, 90):
         monkeypatch.setattr(_neighbors, "BLOCK_VALUES", most)
-        rows = RowsWithGaps(X, np.ones(6))
+        rows = RowsWithMissing(X, np.ones(6))
         assert_allclose(all_distances(rows), expected, rtol=1e-12)
         first, second = np.triu_indices(40, 1)
         assert_allclose(rows.from_differences(first, second), expected[first, second])
@@ -76,7 +76,7 @@ def test_distances_are_those_of_scikit_learn(monkeypatch):
 def test_without_gaps_distances_are_the_plain_ones():
     X = np.random.default_rng(0).normal(size=(30, 5)) + 100
     plain = MeasuredRows(X, np.arange(30), np.ones(30, dtype=int), np.ones(5))
-    known = RowsWithGaps(X, np.ones(5))
+    known = RowsWithMissing(X, np.ones(5))
     assert_allclose(all_distances(known), all_distances(plain), rtol=1e-9)
     assert_allclose(known.mean_d2, plain.mean_d2)
 
@@ -123,7 +123,7 @@ def test_rows_far_from_zero_lose_no_digits():
 def test_sums_against_loops():
     X = rows_with_gaps("counts")
     graph = problem_of(X).graph(GraphOptions(5, shift=False))
-    sums = edge_sums(X, graph, np.ones(6), has_gaps=True)
+    sums = edge_sums(X, graph, np.ones(6), has_missing=True)
     S = row_weights(graph)
     for j, f in enumerate(X.T):
         known = ~np.isnan(f)
@@ -140,7 +140,7 @@ def test_sums_without_gaps_are_the_plain_ones():
     graph = problem_of(X).graph(GraphOptions(5))
     for plain, known in zip(
         edge_sums(X, graph, np.full(7, 2.0)),
-        edge_sums(X, graph, np.full(7, 2.0), has_gaps=True),
+        edge_sums(X, graph, np.full(7, 2.0), has_missing=True),
         strict=True,
     ):
         assert_allclose(known, plain, rtol=1e-12, atol=1e-14)
@@ -184,7 +184,7 @@ def columns_for_bins():
 
 def test_bins_and_information_against_loops():
     X, y = columns_for_bins()
-    binned = bin_columns(X, has_gaps=True)
+    binned = bin_columns(X, has_missing=True)
     assert isinstance(binned, KnownBins)
     columns = [slow.binned(f) for f in X.T]
     for j, column in enumerate(columns):
@@ -211,7 +211,7 @@ def test_bins_and_information_against_loops():
 
 def test_bins_without_gaps_are_the_plain_ones():
     X = np.column_stack([make_data().X, np.arange(60) % 4, np.arange(60) % 7])
-    plain, known = bin_columns(X), bin_columns(X, has_gaps=True)
+    plain, known = bin_columns(X), bin_columns(X, has_missing=True)
     y = make_data().y_true
     for j in range(X.shape[1]):
         assert_array_equal(known.column(j), plain.column(j))
@@ -219,14 +219,14 @@ def test_bins_without_gaps_are_the_plain_ones():
     assert_allclose(entropy(known), entropy(plain), atol=1e-14)
 
 
-# --- near-copies ----------------------------------------------------------------------------------
+# --- correlated features --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("limits", [(16, 1 << 20), (16, 0)])
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.9])
 def test_near_copies_are_those_of_the_common_rows(limits, threshold, monkeypatch):
     monkeypatch.setattr(_redundancy, "BLOCK_COLUMNS", limits[0])
-    monkeypatch.setattr(_redundancy, "MOST_HELD", limits[1])
+    monkeypatch.setattr(_redundancy, "MAX_HELD", limits[1])
     X = with_gaps(make_copies(n_rows=60), 0.2)
     correlations = pd.DataFrame(X).corr().to_numpy()
     walk = np.random.default_rng(0).permutation(X.shape[1])

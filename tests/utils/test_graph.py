@@ -187,7 +187,7 @@ def test_distinct_rows(dtype):
 
 
 def test_too_many_ties_are_an_error(monkeypatch):
-    monkeypatch.setattr(_neighbors, "MOST_EDGES", 1000)
+    monkeypatch.setattr(_neighbors, "MAX_EDGES", 1000)
     with pytest.raises(ValueError, match=r"Too many of the 60 rows are equally near.*of 5 "):
         LaplacianScore(n_neighbors=5).fit(np.eye(60))
     assert len(neighbour_graph(np.eye(60), GraphOptions(59)).weights) == 60 * 59 / 2
@@ -230,7 +230,7 @@ def test_an_outlier_does_not_make_ties():
     "options", [{"weights": "binary"}, {"heat_scale": "raw"}, {"heat_scale": "median"}]
 )
 def test_an_outlier_among_repeated_rows(options, k):
-    """What ends the search of a row is how many rows its neighbours stand for."""
+    """What ends the search of a row is how many rows its neighbours represent."""
     X = make_rows("whole numbers")
     X[0, 0], X[1, 0] = 1e20, 1e16
     expected = slow.graph(X, k, "mean", **options)
@@ -240,12 +240,12 @@ def test_an_outlier_among_repeated_rows(options, k):
 
 
 def test_problem_keeps_its_graphs():
-    problem = TrainingData.build(make_rows("normal"))
+    data = TrainingData.build(make_rows("normal"))
     given = np.ones((60, 60))
-    assert problem.graph(GraphOptions(5)) is problem.graph(GraphOptions(5))
-    assert problem.graph(GraphOptions(5)) is not problem.graph(GraphOptions(6))
-    assert problem.graph(GraphOptions(), given) is problem.graph(GraphOptions(), given)
-    assert problem.graph(GraphOptions(), given) is not problem.graph(GraphOptions())
+    assert data.graph(GraphOptions(5)) is data.graph(GraphOptions(5))
+    assert data.graph(GraphOptions(5)) is not data.graph(GraphOptions(6))
+    assert data.graph(GraphOptions(), given) is data.graph(GraphOptions(), given)
+    assert data.graph(GraphOptions(), given) is not data.graph(GraphOptions())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -300,11 +300,11 @@ def test_effective_edges_of_equal_weights_are_the_edges():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_shift_changes_no_score(kind):
-    problem = TrainingData.build(make_rows(kind))
-    unit = np.ones(problem.n_features)
+    data = TrainingData.build(make_rows(kind))
+    unit = np.ones(data.n_features)
     ratios = []
     for shift in (False, True):
-        sums = edge_sums(problem.X, problem.graph(GraphOptions(shift=shift)), unit)
+        sums = edge_sums(data.X, data.graph(GraphOptions(shift=shift)), unit)
         ratios.append(sums.difference[[0, 2]] / sums.variance[[0, 2]])
     assert_allclose(*ratios, rtol=1e-12)
 

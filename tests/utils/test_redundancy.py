@@ -1,4 +1,4 @@
-"""Near-copies behind the others: the walk, what a ranker makes of it, and how it is shown."""
+"""Correlated features behind the others: the walk, what a ranker makes of it, how it shows."""
 
 import json
 import re
@@ -75,7 +75,7 @@ def test_blocks_and_memory_do_not_matter(form, limits, monkeypatch):
     walk = np.random.default_rng(0).permutation(200)
     expected = find_copies(form(X), walk, 0.6, 50)
     monkeypatch.setattr(_redundancy, "BLOCK_COLUMNS", limits[0])
-    monkeypatch.setattr(_redundancy, "MOST_HELD", limits[1])
+    monkeypatch.setattr(_redundancy, "MAX_HELD", limits[1])
     for one, other in zip(expected, find_copies(form(X), walk, 0.6, 50), strict=True):
         assert_array_equal(one, other)
 
@@ -97,7 +97,7 @@ def test_constant_columns_and_extreme_values(form):
 
 
 def test_groups_of_the_new_order(monkeypatch):
-    monkeypatch.setattr(_redundancy, "FEWEST_KEPT", 2)
+    monkeypatch.setattr(_redundancy, "MIN_KEPT", 2)
     X = np.random.default_rng(0).normal(size=(50, 6))
     X[:, 1], X[:, 5] = 2 * X[:, 0], -X[:, 3]
     ranking = np.arange(1, 7)
@@ -207,21 +207,21 @@ def test_the_ranking_names_who_stands_for_whom():
 def test_the_page_lists_copies_escaped_and_folded():
     ranker, X, names = fitted(60)
     page = render(ranking_result(ranker, names), X=X)
-    assert "61 near-copies rank behind the others: correlated with a better feature" in page
+    assert "61 correlated features rank behind the others: correlated with a better feature" in page
     folded = re.findall(r"<details class=\"copies\"><summary>(.*?)</summary>(.*?)</details>", page)
     starts = [words.partition(":")[0] for words, _ in folded]
-    assert starts == ["stands for 60 near-copies", "stands for 1 near-copy"]
+    assert starts == ["represents 60 correlated features", "represents 1 correlated feature"]
     assert folded[0][1].count("<li>") == 30
     assert folded[0][1].endswith("and 30 more")
-    assert "The best 30 of each family are listed with the feature that stands for them" in page
+    assert "The best 30 of each family are listed with the feature that represents them" in page
     few = render(ranking_result(*fitted(5)[::2]))
-    assert "They are listed with the feature that stands for them" in few
+    assert "They are listed with the feature that represents them" in few
     assert folded[1][0].endswith(": <bdi>copy &amp; paste</bdi>")
     assert folded[1][1].startswith("<ul><li><bdi>copy &amp; paste</bdi> r +1.00, score 0.")
     assert folded[1][1].endswith(f", rank {ranker.score_ranking_[3]}</li></ul>")
-    assert "near-copy of <bdi>&lt;b&gt;bold&lt;/b&gt;</bdi>" in page
+    assert "feature correlated with <bdi>&lt;b&gt;bold&lt;/b&gt;</bdi>" in page
     assert "<b>bold" not in page
-    assert "61 near-copies of better features stand behind the others" in page
+    assert "61 features correlated with better features stand behind the others" in page
 
 
 def test_the_page_without_a_threshold_says_nothing_of_copies():
@@ -255,11 +255,11 @@ def test_from_the_command_line(tmp_path, monkeypatch):
     more = ["--redundancy", "0.7", "--out", "r.json", "--report", "r.html"]
     result = CliRunner().invoke(main, command + more)
     assert result.exit_code == 0, result.output
-    assert "1 near-copy ranks behind the others: correlated with" in result.stdout
+    assert "1 correlated feature ranks behind the others: correlated with" in result.stdout
     rows = json.loads((tmp_path / "r.json").read_text())["ranking"]
     last = rows[-1]
     assert {last["feature"], last["representative"]} == {"x0", "twin"}
-    assert "stands for 1 near-copy" in (tmp_path / "r.html").read_text()
+    assert "represents 1 correlated feature" in (tmp_path / "r.html").read_text()
     for bad in ("0", "1", "x"):
         assert CliRunner().invoke(main, [*command, "--redundancy", bad]).exit_code == 2
 

@@ -143,7 +143,7 @@ def test_size_of_blocks_does_not_matter(pair, monkeypatch):
     expected = fit(pair[0], X, y)
     monkeypatch.setattr("semisift.utils._columns.BLOCK_VALUES", 1)
     monkeypatch.setattr(_batch_scorers, "BLOCK_DISTANCES", 1)
-    monkeypatch.setattr(_naive_bayes, "MOST_KEPT", 0)
+    monkeypatch.setattr(_naive_bayes, "MAX_KEPT", 0)
     assert_array_equal(fit(pair[0], X, y).scores_, expected.scores_)
 
 

@@ -111,9 +111,9 @@ def test_rows_that_join_are_unlabelled(threshold, monkeypatch):
 
     class Spy(en_semifs.Trials):
         @classmethod
-        def build(cls, problem, codes, rows):
+        def build(cls, training, codes, rows):
             samples.append((codes, rows[0]))
-            return super().build(problem, codes, rows)
+            return super().build(training, codes, rows)
 
     monkeypatch.setattr(en_semifs, "Trials", Spy)
     ENSemiFS(n_features_to_select=6, n_start=2, min_confidence=threshold).fit(data.X, data.y)

@@ -12,7 +12,7 @@ typedef struct {
     int64_t n_rows;
     int is_float32;
     int is_sparse;
-    int has_gaps;            /* whether a dense X has NaN: a value that is not there */
+    int has_missing;            /* whether a dense X has NaN: a value that is not there */
     const void *values;      /* dense: column after column; sparse: the stored entries */
     const int32_t *indices;  /* sparse only: rows, ascending within a column */
     const int64_t *indptr;

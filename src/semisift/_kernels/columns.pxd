@@ -13,7 +13,7 @@ cdef extern from "columns.h" nogil:
         int64_t n_rows
         int is_float32
         int is_sparse
-        int has_gaps
+        int has_missing
         const void *values
         const int32_t *indices
         const int64_t *indptr

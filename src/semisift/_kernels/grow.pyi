@@ -15,7 +15,7 @@ class Trees(NamedTuple):
     leaf: NDArray[np.int32]
     impure: NDArray[np.int32]
     counts: NDArray[np.int32]
-    gaps_left: NDArray[np.uint8]
+    missing_left: NDArray[np.uint8]
 
 def grow(
     X: Columns,

@@ -274,7 +274,7 @@ cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const 
         if split.column < 0:
             close_leaf(bag, out, node.number, n_runs)
             continue
-        if growth.X.has_gaps:
+        if growth.X.has_missing:
             send_despite_gaps(growth.X, bag, node, split)
         else:
             for i in range(node.start, node.stop):

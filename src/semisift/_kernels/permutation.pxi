@@ -140,7 +140,7 @@ cdef class _MaskedPermutation:
         cdef int64_t w
         self.n_missing = 0
         self.missing_mass = 0
-        if not self.X.has_gaps:
+        if not self.X.has_missing:
             return
         column_mask(self.X, feature, INFINITY, False, self.missing)
         for w in range(self.n_words):

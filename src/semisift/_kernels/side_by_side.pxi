@@ -99,7 +99,7 @@ cdef Split find_perfect(Bag *bag, const columns_t *X, const uint8_t *ranks, cons
     cdef double below, above, gap
     cdef bint found
     for c in range(n_columns):
-        if X.has_gaps:
+        if X.has_missing:
             found = separates_despite_gaps(
                 bag, X, ranks, subspace[c], bag.run_end[0], &row_below, &row_above
             )
@@ -145,7 +145,7 @@ cdef bint code_ordered(Bag *bag, const columns_t *X, const int32_t *order, int f
         code += at > 0 and value > last
         last = value
         out[<int64_t>position * bag.stride] = <uint8_t>code
-    if X.has_gaps:  # which come last
+    if X.has_missing:  # which come last
         for at in range(n_found - 1, -1, -1):
             position = bag.scratch[at]
             if not isnan(column_value(X, feature, bag.rows[position])):
@@ -200,12 +200,12 @@ cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const
         bag.features[kept] = subspace[c]
         if whole:
             rank_column(bag.values, n, bag.codes + kept, bag.stride)
-            if X.has_gaps:
+            if X.has_missing:
                 code_gaps(bag.values, n, bag.codes + kept, bag.stride)
         else:
             # the codes of a part of the bag are scattered to its places
             rank_column(bag.values, n, bag.separates, 1)
-            if X.has_gaps:
+            if X.has_missing:
                 code_gaps(bag.values, n, bag.separates, 1)
             for j in range(n):
                 bag.codes[<int64_t>bag.members[start + j] * bag.stride + kept] = bag.separates[j]
@@ -231,7 +231,7 @@ cdef void consider_column(Bag *bag, const columns_t *X, const double *spread, in
         code = codes[<int64_t>position * bag.stride]
         following[position] = first[code]
         first[code] = position
-        if X.has_gaps and code == GAP_CODE:
+        if X.has_missing and code == GAP_CODE:
             n_held -= bag.weights[position]
             continue
         lowest = min(lowest, code)
@@ -283,9 +283,9 @@ cdef Split search_side_by_side(Bag *bag, const columns_t *X, const double *sprea
     cdef int c, n = stop - start
     cdef double highest = -1.0
     cdef bint separable = False
-    if X.has_gaps:
+    if X.has_missing:
         fill_byte_weights(bag, start, n)
-    if n_runs == 2 and X.has_gaps:
+    if n_runs == 2 and X.has_missing:
         separable = separating_despite_gaps(
             bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights,
             bag.run_end[0], n, bag.separates,
@@ -302,7 +302,7 @@ cdef Split search_side_by_side(Bag *bag, const columns_t *X, const double *sprea
                 if spread == NULL:
                     break
         return best
-    if X.has_gaps:
+    if X.has_missing:
         column_scores_despite_gaps(
             bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights, n,
             bag.run_end, bag.run_weight, n_runs, bag.total, bag.best,

@@ -146,7 +146,7 @@ typedef struct { words_t even, odd; } sums_t;
 SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_columns,
                                         const int32_t *rows, const uint8_t *weights, int n,
                                         const int32_t *run_weight, int n_runs, int total,
-                                        double *best, const int has_gaps) {
+                                        double *best, const int has_missing) {
     codes_t block_rows[255];  /* a row of weight w stands there w times */
     bytes_t gaps[255], rights[255];  /* of each class */
     int32_t last_of_run[255], total_squares = 0;
@@ -159,15 +159,15 @@ SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_
         double block_best[LANES];  /* in the order in which lanes are split up below */
         int8_t highest_code[LANES];
         codes_t lowest = load_codes(codes + block + (int64_t)rows[0] * stride), highest = lowest;
-        if (has_gaps) highest = (codes_t){0} + LOWEST;
+        if (has_missing) highest = (codes_t){0} + LOWEST;
         for (int i = 0, end = 0; i < n; i++) {
             codes_t row = load_codes(codes + block + (int64_t)rows[i] * stride);
-            codes_t is_gap = has_gaps ? row == GAP : (codes_t){0};
-            widen_range(&lowest, &highest, has_gaps ? (row & ~is_gap) | (is_gap & LOWEST) : row);
+            codes_t is_gap = has_missing ? row == GAP : (codes_t){0};
+            widen_range(&lowest, &highest, has_missing ? (row & ~is_gap) | (is_gap & LOWEST) : row);
             for (int w = 0; w < weights[i]; w++) block_rows[end++] = row;
         }
         bytes_t all_gaps = {0}, half = {0};
-        if (has_gaps) {
+        if (has_missing) {
             for (int k = 0, i = 0; k < n_runs; k++) {
                 gaps[k] = (bytes_t){0};
                 for (; i < last_of_run[k]; i++) gaps[k] -= (bytes_t)(block_rows[i] == GAP);
@@ -189,7 +189,7 @@ SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_
             sums_t counts = {{0}, {0}}, squares = {{0}, {0}}, products = {{0}, {0}};
             bytes_t all_right = {0}, gaps_left = {0};
             int i = 0;
-            if (has_gaps) {  /* where they go depends on all classes */
+            if (has_missing) {  /* where they go depends on all classes */
                 for (int k = 0; k < n_runs; k++) {
                     rights[k] = (bytes_t){0};
 #pragma GCC unroll 2
@@ -202,7 +202,7 @@ SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_
             }
             for (int k = 0; k < n_runs; k++) {
                 bytes_t right = {0};
-                if (has_gaps) {
+                if (has_missing) {
                     right = rights[k] - (gaps[k] & gaps_left);
                 } else {
 #pragma GCC unroll 2
@@ -296,12 +296,12 @@ static int separating_despite_gaps(const uint8_t *codes, int stride, int n_colum
 static void scores_of_columns(const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
                               const uint8_t *weights, int n, const int32_t *run_end,
                               const int32_t *run_weight, int n_runs, int total, double *best,
-                              int has_gaps) {
+                              int has_missing) {
     for (int c = 0; c < n_columns; c++) {
         best[c] = -1.0;
         for (int r = 0; r < n; r++) {
             int candidate = codes[(int64_t)rows[r] * stride + c], gaps_left = 0;
-            if (has_gaps) {
+            if (has_missing) {
                 int below = 0, held = 0;
                 for (int i = 0; i < n; i++) {
                     int code = codes[(int64_t)rows[i] * stride + c];
@@ -317,7 +317,7 @@ static void scores_of_columns(const uint8_t *codes, int stride, int n_columns, c
                 int left = 0;
                 for (; i < run_end[k]; i++) {
                     int code = codes[(int64_t)rows[i] * stride + c];
-                    if (has_gaps && code == GAP_CODE ? gaps_left : code <= candidate)
+                    if (has_missing && code == GAP_CODE ? gaps_left : code <= candidate)
                         left += weights[i];
                 }
                 n_left += left;

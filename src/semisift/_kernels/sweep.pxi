@@ -52,10 +52,10 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
                     break
             for j in range(n):
                 entries[j].value = column_value(X, subspace[c], bag.rows[entries[j].position])
-            if X.has_gaps:  # which come last
+            if X.has_missing:  # which come last
                 while n_found and isnan(entries[n_found - 1].value):
                     n_found -= 1
-        elif X.has_gaps:
+        elif X.has_missing:
             for j in range(start, stop):
                 entries[n_found].position = bag.members[j]
                 entries[n_found].value = column_value(X, subspace[c], bag.rows[bag.members[j]])
@@ -260,7 +260,7 @@ cdef Split search_sorted(Bag *bag, const columns_t *X, const double *spread, int
             continue
         if bag.n_classes == 2 and n_entries == n_rows:
             sweep_two(bag, X, spread, c, places, n_entries, &best)
-        elif bag.n_classes == 2 and X.has_gaps:
+        elif bag.n_classes == 2 and X.has_missing:
             sweep_two_despite_gaps(bag, X, spread, c, places, n_entries, &best)
         else:
             sweep_many(bag, X, spread, c, places, n_entries, n_rows, squares, &best)
@@ -295,7 +295,7 @@ cdef bint mark_side(Bag *bag, const columns_t *X, int column, double threshold, 
             low = middle + 1
         else:
             high = middle
-    if X.has_gaps:  # they go where more rows with a value are
+    if X.has_missing:  # they go where more rows with a value are
         for at in range(segments[2 * column], segments[2 * column + 1]):
             balance += bag.weights[places[at].position] * (1 if at < low else -1)
         marks_left = balance < 0

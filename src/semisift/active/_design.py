@@ -45,7 +45,7 @@ NOISE = 0.1
 COPY = 1 - 1e-9
 
 # Of more unlabelled rows so many are asked about, and of more labelled ones so many are heard.
-MOST_ASKED, MOST_HEARD = 2000, 1000
+MAX_ASKED, MAX_HEARD = 2000, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,14 +122,14 @@ def choose_rows(
 def _rows_to_ask(
     T: Floats, labelled: Ints, weights: Floats | None
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], float]:
-    """Return the rows that are looked at, which have a label, and how many each stands for.
+    """Return the rows that are looked at, which have a label, and how many each represents.
 
     Of very many rows some are taken at equal steps in the order of the first component.
     """
     is_labelled = np.zeros(len(T), dtype=bool)
     is_labelled[labelled] = True
     others = np.flatnonzero(~is_labelled)
-    asked, heard = _some(others, T[:, 0], MOST_ASKED), _some(labelled, T[:, 0], MOST_HEARD)
+    asked, heard = _some(others, T[:, 0], MAX_ASKED), _some(labelled, T[:, 0], MAX_HEARD)
     rows = np.sort(np.concatenate([asked, heard])).astype(np.int64)
     return rows, is_labelled[rows], len(others) / max(1, len(asked))
 

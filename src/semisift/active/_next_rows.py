@@ -39,7 +39,7 @@ ALIKE = 0.5
 # The column that speaks most for the second class is sought among so many of the best.
 N_BEST = 20
 
-LONGEST_NAME = 40
+MAX_NAME = 40
 
 
 def start_reason(n_rows: int) -> str:
@@ -48,9 +48,9 @@ def start_reason(n_rows: int) -> str:
     Examples
     --------
     >>> start_reason(41)
-    'stands for 41 rows; nothing is labelled yet'
+    'represents 41 rows; nothing is labelled yet'
     """
-    return f"stands for {plural(n_rows, 'row')}; nothing is labelled yet"
+    return f"represents {plural(n_rows, 'row')}; nothing is labelled yet"
 
 
 class Reasons:
@@ -58,7 +58,7 @@ class Reasons:
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
         With two classes, of which one may be the rest.
     soft : SoftLabels
         Of its rows.
@@ -72,14 +72,14 @@ class Reasons:
 
     def __init__(
         self,
-        problem: TrainingData,
+        data: TrainingData,
         soft: SoftLabels,
         T: Floats,
         order: Ints | None,
         votes: Sequence[NDArray[Any]],
     ) -> None:
-        self.problem, self.soft, self.T = problem, soft, T
-        self.votes = [np.searchsorted(problem.labels.classes, each) for each in votes]
+        self.data, self.soft, self.T = data, soft, T
+        self.votes = [np.searchsorted(data.labels.classes, each) for each in votes]
         self._order = order
 
     def of(self, row: int, n_rows: int, covered: float, *, is_novel: bool) -> tuple[Kind, str]:
@@ -89,7 +89,7 @@ class Reasons:
         ----------
         row : int
         n_rows : int
-            How many unlabelled rows it stands for.
+            How many unlabelled rows it represents.
         covered : float
             How like the nearest labelled row it is.
         is_novel : bool
@@ -102,7 +102,7 @@ class Reasons:
         """
         alike = plural(n_rows, "unlabelled row")
         if is_novel:
-            return "stranger", f"fits none of the classes; stands for {alike}"
+            return "stranger", f"fits none of the classes; represents {alike}"
         shares = self.soft.shares[row]
         first, second = np.argsort(-shares, kind="stable")[:2].tolist()
         said = Counter(self._said(row))
@@ -117,16 +117,16 @@ class Reasons:
             column = self._column_for(row, second, first)
             if column is not None:
                 words += f", for which {column} speaks most"
-            return "disagreement", f"{words}; stands for {alike}"
+            return "disagreement", f"{words}; represents {alike}"
         if covered < ALIKE:
-            return "cover", f"stands for {alike} that nothing like it is labelled among"
+            return "cover", f"represents {alike} that nothing like it is labelled among"
         if lead(shares[None])[0] < DOUBTFUL_MARGIN:
             between = f"between {self._class(first)} and {self._class(second)}"
-            return "border", f"lies {between}; stands for {alike}"
-        return "sure", f"stands for {alike}, most likely {self._class(first)}"
+            return "border", f"lies {between}; represents {alike}"
+        return "sure", f"represents {alike}, most likely {self._class(first)}"
 
     def _class(self, code: int) -> str:
-        return shorten(printable_name(self.problem.labels.classes[code]), LONGEST_NAME)
+        return shorten(printable_name(self.data.labels.classes[code]), MAX_NAME)
 
     def _said(self, row: int) -> list[int]:
         """Return the class by each part."""
@@ -138,20 +138,20 @@ class Reasons:
 
     @cached_property
     def _machines(self) -> list[tuple[Floats, Floats]]:
-        return find_machines(self.T, self.problem.labels, self.problem.design)
+        return find_machines(self.T, self.data.labels, self.data.design)
 
     @cached_property
     def _sums(self) -> ClassSums:
-        return scaled_rows(self.problem).class_sums(self.soft.shares)
+        return scaled_rows(self.data).class_sums(self.soft.shares)
 
     @cached_property
     def _best(self) -> Ints:
         """The best columns."""
         order = self._order
         if order is None:
-            scores = mean_scores(class_scores(self._sums, self.problem.constant))
+            scores = mean_scores(class_scores(self._sums, self.data.constant))
             order = np.argsort(-scores, kind="stable")
-        return np.asarray(order[~self.problem.constant[order]][:N_BEST])
+        return np.asarray(order[~self.data.constant[order]][:N_BEST])
 
     def _column_for(self, row: int, code: int, other: int) -> str | None:
         """Return the column, among the best, whose value speaks most for one class of two.
@@ -164,15 +164,15 @@ class Reasons:
         total = np.broadcast_to(sums.total, sums.squares.shape)[columns]
         squares = sums.squares[columns]
         within = np.maximum(squares - (means**2 * sizes).sum(axis=0), squares / total)
-        value = np.nan_to_num(scaled_rows(self.problem).take(np.array([row]))[0, columns])
+        value = np.nan_to_num(scaled_rows(self.data).take(np.array([row]))[0, columns])
         middle = (means[code] + means[other]) / 2
         speaks = (means[code] - means[other]) * (value - middle) / np.where(within > 0, within, 1.0)
         if not len(columns) or not speaks.max() > 0:
             return None
         column = int(columns[speaks.argmax()])
-        names = self.problem.feature_names
+        names = self.data.feature_names
         name = f"column {column}" if names is None else printable_name(names[column])
-        return shorten(name, LONGEST_NAME)
+        return shorten(name, MAX_NAME)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,24 +259,24 @@ class NextRows:
 
 
 def find_next_rows(
-    problem: TrainingData,
+    data: TrainingData,
     n_wanted: int,
     *,
     soft: SoftLabels | None = None,
     votes: Sequence[NDArray[Any]] = (),
     order: Ints | None = None,
 ) -> NextRows:
-    """Return the rows of a problem to label next.
+    """Return the rows of the training data to label next.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
         With any number of classes; what it has made of its rows is used again.
     n_wanted : int
     soft : SoftLabels, optional
-        Of the rows that the problem holds, by two classes or more, where they are at hand.
+        Of the rows that the training data holds, by two classes or more, where they are at hand.
     votes : sequence of arrays of shape (n_rows,)
-        Labels of the rows that the problem holds by further parts, as of a consensus.
+        Labels of the rows that the training data holds by further parts, as of a consensus.
     order : int array, optional
         Columns, the best first; else those that soft labels find.
 
@@ -284,25 +284,25 @@ def find_next_rows(
     -------
     NextRows
     """
-    labels, known = problem.labels, problem
+    labels, known = data.labels, data
     if labels.n_classes == 1 and len(labels.unlabelled) > 1:
-        known, _ = find_rest(problem, None)
+        known, _ = find_rest(data, None)
     if known.labels.n_classes < 2:
         soft = None
     elif soft is None:
         soft = find_soft_labels(known)
-    T = components(problem)
-    if soft is not None and soft.depth is not None and problem.design.depth is not None:
-        T = soft.depth.without(T, problem.design.depth)
-    is_novel = np.zeros(problem.n_rows, dtype=bool)
+    T = components(data)
+    if soft is not None and soft.depth is not None and data.design.depth is not None:
+        T = soft.depth.without(T, data.design.depth)
+    is_novel = np.zeros(data.n_rows, dtype=bool)
     doubt = None
-    if soft is not None and known is problem:
+    if soft is not None and known is data:
         is_novel[find_novel_rows(T, labels)] = True
         doubt = np.where(is_novel, 1.0, 1.0 - lead(soft.shares))
     elif soft is not None:
         doubt = soft.shares[:, known.labels.rest]
-    chosen = choose_rows(T, labels.labelled, n_wanted, doubt=doubt, design=problem.design)
-    rows, n_unlabelled = chosen.rows, len(problem.all_labels.unlabelled)
+    chosen = choose_rows(T, labels.labelled, n_wanted, doubt=doubt, design=data.design)
+    rows, n_unlabelled = chosen.rows, len(data.all_labels.unlabelled)
     share = n_unlabelled / max(1, len(labels.unlabelled))
     stands_for = np.round(chosen.stands_for * share).astype(np.int64)
     kinds: list[Kind] = ["start"] * len(rows)
@@ -319,7 +319,7 @@ def find_next_rows(
             )
         ]
         kinds, told = [kind for kind, _ in found], [reason for _, reason in found]
-    numbers = problem.numbers if problem.whole is None else problem.whole.held
+    numbers = data.numbers if data.whole is None else data.whole.held
     return NextRows(
         rows=np.asarray(rows if numbers is None else numbers[rows], dtype=np.int64),
         reasons=told,

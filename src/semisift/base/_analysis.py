@@ -69,7 +69,7 @@ class RankingAnalysisMixin:
         n_best: int | None = None,
         n_resamples: int = 50,
         n_permutations: int = 99,
-        light: bool = False,
+        fast: bool = False,
         random_state: int | None = None,
         **of_rows: Any,
     ) -> "Assessment":
@@ -79,16 +79,17 @@ class RankingAnalysisMixin:
         class, or, of a class with fewer than four, one less than there are, drawn with repetition;
         and half of the unlabelled rows. Halves vary about the ranking of all rows as that does
         about the ranking on the whole population, but share rows, so that they agree with each
-        other in what is luck (see docs/cutoffs.md). In each half near-copies are put last anew.
+        other in what is luck (see docs/cutoffs.md). In each half correlated features are put last
+        anew.
 
         The p-values compare the scores with those of `n_permutations` fits to labels that tell
-        nothing. The labels are exchanged among the labelled rows where there are at least 1,000
+        nothing. The labels are permuted among the labelled rows where there are at least 1,000
         ways to do so, else given to rows drawn from all, which assumes that the labelled rows are a
         random sample of all rows. Of rankers that label all rows by the shape of the data, which
-        any labels would find, twins of the columns stand for such labels: the same columns with
-        their rows exchanged, twice for each permutation.
+        any labels would find, such labels are replaced by permuted features: the columns with
+        their rows permuted, twice for each permutation.
 
-        With `groups`, halves are of whole groups, and labels are exchanged between groups of one
+        With `groups`, halves are of whole groups, and labels are permuted between groups of one
         class and within groups of several; with `batch`, within batches where there are enough
         ways. So few groups as 3 against 3 cannot confirm anything (see docs/studies.md).
 
@@ -99,13 +100,13 @@ class RankingAnalysisMixin:
         n_best : int, default=None
             How many columns are the best ones; None is as many as the ranker selects, or, if it was
             not told how many, as many as the permutations confirm. Where that is none, 20, but no
-            more than half of those that are no near-copies.
+            more than half of those that represent themselves.
         n_resamples : int, default=50
             Rankings of half of the rows; 0 leaves them out.
         n_permutations : int, default=99
             Rankings from labels that tell nothing; 0 leaves them out. At least 39 are needed to
             confirm a column.
-        light : bool, default=False
+        fast : bool, default=False
             Repeat the ranking with smaller committees: a tenth of the members of `SSFI`, and a
             twentieth of those of other methods.
         random_state : int, default=None
@@ -136,22 +137,22 @@ class RankingAnalysisMixin:
         check_is_fitted(self)
         check_integer(n_resamples, "n_resamples", least=0)
         check_integer(n_permutations, "n_permutations", least=0)
-        check_flag(light, "light")
+        check_flag(fast, "fast")
         given = (of_rows, n_best, random_state)
-        problem = self._build_to_repeat(X, y, "assess", "p-values", *given)
+        data = self._build_to_repeat(X, y, "assess", "p-values", *given)
         from semisift.selection._assessment import assess_ranking
 
         n_steps = n_permutations + n_resamples
         with self._watched(X, y, n_steps, "assess"):
             self.assessment_ = assess_ranking(
                 self,
-                problem,
+                data,
                 self._progress(range(n_steps), "repetition"),
                 n_best=n_best,
                 n_resamples=n_resamples,
                 n_permutations=n_permutations,
-                seed=problem.seed if random_state is None else random_state,
-                light=light,
+                seed=data.seed if random_state is None else random_state,
+                fast=fast,
             )
         self.rank_interval_ = self.assessment_.rank_interval
         self.selection_probability_ = self.assessment_.selection_probability
@@ -190,20 +191,20 @@ class RankingAnalysisMixin:
         2      2  color_intensity   8.124509
         """
         check_is_fitted(self)
-        problem = self._build_again(X, y, "markers", "markers", of_rows)
+        data = self._build_again(X, y, "markers", "markers", of_rows)
         if not self.is_transductive:
-            problem = self._find_rest(problem)
+            data = self._find_rest(data)
         if len(getattr(self, "classes_", ())) < 2:
             raise ValueError(
                 "markers compares each class with the rest, and needs labelled rows of two classes."
             )
         as_given = None
-        if problem.design.batches is not None:
+        if data.design.batches is not None:
             others = {name: each for name, each in of_rows.items() if name != "batch"}
-            as_given = clone(self)._build_problem(X, y, is_repeated=True, **others)
+            as_given = clone(self)._build_data(X, y, is_repeated=True, **others)
         from semisift.selection._markers import find_markers
 
-        return find_markers(self, problem, as_given)
+        return find_markers(self, data, as_given)
 
     # fit_context tears the callbacks down.
     @fit_context(prefer_skip_nested_validation=True)
@@ -214,7 +215,7 @@ class RankingAnalysisMixin:
         n_more: int = 10,
         *,
         n_best: int | None = None,
-        light: bool = True,
+        fast: bool = True,
         random_state: int | None = None,
         **of_rows: Any,
     ) -> "LearningCurve":
@@ -240,8 +241,8 @@ class RankingAnalysisMixin:
         n_best : int, default=None
             How many columns are the best ones; None is as many as in the assessment or, where there
             is none, as the ranker selects. If it was not told how many, 20, but no more than half
-            of those that are no near-copies.
-        light : bool, default=True
+            of those that represent themselves.
+        fast : bool, default=True
             Rank with smaller committees: a tenth of the members of `SSFI`, and a twentieth of those
             of other methods. Smaller committees agree less than those of the fit.
         random_state : int, default=None
@@ -271,24 +272,24 @@ class RankingAnalysisMixin:
         """
         check_is_fitted(self)
         check_integer(n_more, "n_more")
-        check_flag(light, "light")
+        check_flag(fast, "fast")
         given = (of_rows, n_best, random_state)
-        problem = self._build_to_repeat(X, y, "learning_curve", "curve", *given)
+        data = self._build_to_repeat(X, y, "learning_curve", "curve", *given)
         from semisift.selection._learning_curve import draw_curve, split_labels
 
-        seed = problem.seed if random_state is None else random_state
-        deals = split_labels(problem, seed) if self.labels_needed != "none" else []
+        seed = data.seed if random_state is None else random_state
+        deals = split_labels(data, seed) if self.labels_needed != "none" else []
         n_steps = sum(map(len, deals))
         with self._watched(X, y, n_steps, "learning_curve"):
             return draw_curve(
                 self,
-                problem,
+                data,
                 deals,
                 self._progress(range(n_steps), "repetition"),
                 n_more=int(n_more),
                 n_best=n_best,
                 seed=seed,
-                light=light,
+                fast=fast,
             )
 
     def query(self: Any, X: Any, y: Any = None, n: int = N_NEXT_ROWS, **of_rows: Any) -> "NextRows":
@@ -341,22 +342,22 @@ class RankingAnalysisMixin:
         check_integer(n, "n")
         from semisift.active._next_rows import find_next_rows
 
-        problem = self._build_as_given(X, y, of_rows, any_labels=True)
-        problem = problem.limited(MAX_ROWS_COMPARED)
-        given = FitFingerprint.of(problem)
+        data = self._build_as_given(X, y, of_rows, any_labels=True)
+        data = data.limited(MAX_ROWS_COMPARED)
+        given = FitFingerprint.of(data)
         votes, order = [], None
-        if problem.n_features == getattr(self, "n_features_in_", None):
+        if data.n_features == getattr(self, "n_features_in_", None):
             check_names(self, X)
             if self._given_to_fit.difference(given) is None:
                 order = np.argsort(self.ranking_)
-                rows = slice(None) if problem.whole is None else problem.whole.held
+                rows = slice(None) if data.whole is None else data.whole.held
                 # parts that label by soft labels are asked in any case
                 votes = [
                     np.asarray(part.transduction_)[rows]
                     for _, part in getattr(self, "rankers_", [("", self)])
                     if part.is_transductive and part._labeller() is None
                 ]
-        return find_next_rows(problem, int(n), votes=votes, order=order), given
+        return find_next_rows(data, int(n), votes=votes, order=order), given
 
     def _next_of_fit(self: Any, X: Any, y: Any, **of_rows: Any) -> "NextRows | None":
         """Return the rows to label next; None where the fit was given what is lacking here."""
@@ -480,28 +481,28 @@ class RankingAnalysisMixin:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SubsamplingWarning)
             new = clone(self)
-            problem: TrainingData = new._build_problem(X, y, is_repeated=True, **of_rows, **options)
-            return problem if options else self._limit(problem)
+            data: TrainingData = new._build_data(X, y, is_repeated=True, **of_rows, **options)
+            return data if options else self._limit(data)
 
     def _build_again(
         self: Any, X: Any, y: Any, method: str, wanted: str, of_rows: dict[str, Any]
     ) -> TrainingData:
         """Build the training data of the fit again, and refuse other data."""
         check_names(self, X)
-        problem = self._build_as_given(X, y, of_rows)
-        if problem.n_features != self.n_features_in_:
+        data = self._build_as_given(X, y, of_rows)
+        if data.n_features != self.n_features_in_:
             raise ValueError(
                 f"X must be the rows of the fit, with {self.n_features_in_} columns: got "
-                f"{problem.n_features}."
+                f"{data.n_features}."
             )
-        if problem.labels.n_classes < 2:
-            self._check_labels(problem)
-        if different := self._given_to_fit.difference(FitFingerprint.of(problem)):
+        if data.labels.n_classes < 2:
+            self._check_labels(data)
+        if different := self._given_to_fit.difference(FitFingerprint.of(data)):
             raise ValueError(
                 f"{method} must be given what fit was given, or its {wanted} would be those of "
                 f"other rows: {different}."
             )
-        return problem
+        return data
 
     def _build_to_repeat(
         self: Any,
@@ -519,5 +520,5 @@ class RankingAnalysisMixin:
         p = self.n_features_in_
         if n_best is not None and not (is_integer(n_best) and 1 <= n_best <= p):
             raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {quote(n_best)}.")
-        problem: TrainingData = self._build_again(X, y, method, wanted, of_rows)
-        return problem if problem.whole is None else replace(problem, whole=None)
+        data: TrainingData = self._build_again(X, y, method, wanted, of_rows)
+        return data if data.whole is None else replace(data, whole=None)

@@ -35,24 +35,24 @@ LARGEST_LOGARITHM = 25.0
 SHARE_OF_ZEROS = 0.5
 
 
-def kind_of_data(problem: TrainingData) -> Kind:
-    """Tell what a problem holds: see `holds_counts`.
+def kind_of_data(data: TrainingData) -> Kind:
+    """Tell what the training data holds: see `holds_counts`.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
 
     Returns
     -------
     {"measurements", "counts", "logarithms"}
         The last where counts were taken as logarithms already.
     """
-    if problem.is_log:
+    if data.is_log:
         return "logarithms"
-    return "counts" if holds_counts(problem.X, problem.has_gaps) else "measurements"
+    return "counts" if holds_counts(data.X, data.has_missing) else "measurements"
 
 
-def holds_counts(X: Any, has_gaps: bool = False) -> bool:
+def holds_counts(X: Any, has_missing: bool = False) -> bool:
     """Tell counts, as of words or of molecules in a cell, from measurements.
 
     Counts have one unit and are mostly zero: their distances mean something as they are, and
@@ -63,8 +63,8 @@ def holds_counts(X: Any, has_gaps: bool = False) -> bool:
     Parameters
     ----------
     X : array or sparse matrix of shape (n, p)
-    has_gaps : bool
-        Whether NaN in a dense `X` are gaps.
+    has_missing : bool
+        Whether NaN in a dense `X` are missing values.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def holds_counts(X: Any, has_gaps: bool = False) -> bool:
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     n_known: Any = np.full(n_columns, n_rows)
-    if has_gaps:  # neither zero nor another value
+    if has_missing:  # neither zero nor another value
         n_known = n_rows - np.isnan(X).sum(axis=0)
         X = np.where(np.isnan(X), 0, X)
     low, high = extremes(X)
@@ -117,8 +117,8 @@ def kind_of_cells(X: Any) -> Kind:
     >>> kind_of_cells(counts), kind_of_cells(np.log1p(counts)), kind_of_cells(counts - 1.0)
     ('counts', 'logarithms', 'measurements')
     """
-    has_gaps = not issparse(X) and bool(np.isnan(X).any())
-    if not holds_counts(X, has_gaps):
+    has_missing = not issparse(X) and bool(np.isnan(X).any())
+    if not holds_counts(X, has_missing):
         return "measurements"
     values = X.data if issparse(X) else X
     largest = np.fmax.reduce(values, axis=None, initial=0.0)
@@ -151,7 +151,7 @@ def takes_logarithms(kind: Kind, normalize: bool | None) -> bool:
 
 
 def are_whole(X: Any) -> bool:
-    """Return whether all values besides gaps are whole numbers."""
+    """Return whether all values besides missing values are whole numbers."""
     if issparse(X):
         return bool((X.data == np.floor(X.data)).all())
     some = (X[:, columns] for columns in blocks(X.shape[1], len(X)))
@@ -161,38 +161,38 @@ def are_whole(X: Any) -> bool:
 # --- batches --------------------------------------------------------------------------------------
 
 
-def without_batches(problem: TrainingData) -> TrainingData:
-    """Return the problem without the differences between its batches; itself if it has none.
+def without_batches(data: TrainingData) -> TrainingData:
+    """Return the training data without the differences between its batches; itself if it has none.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
 
     Returns
     -------
     Problem
         With a dense X.
     """
-    batches, weights = problem.design.batches, problem.design.weights
+    batches, weights = data.design.batches, data.design.weights
     if batches is None:
-        return problem
-    X = problem.X
-    needed = problem.n_rows * problem.n_features * X.dtype.itemsize
+        return data
+    X = data.X
+    needed = data.n_rows * data.n_features * X.dtype.itemsize
     free = available_memory()
     if issparse(X) and free is not None and needed > free:
         raise OutOfCoreError(
             f"batch makes a sparse X dense, which needs {in_words(needed)}, and {in_words(free)} "
             "are free. Rank some of the rows or columns."
         )
-    kind = kind_of_data(problem)
+    kind = kind_of_data(data)
     if kind == "counts":
         X = log_of_shares(X, usual_total(X))
-    clean = np.empty(X.shape, dtype=problem.X.dtype, order="F")
+    clean = np.empty(X.shape, dtype=data.X.dtype, order="F")
     for columns in blocks(*X.shape[::-1]):
         block = X[:, columns].toarray() if issparse(X) else X[:, columns]
         clean[:, columns] = _centred(block.astype(np.float64, order="F"), batches, weights)
     clean.flags.writeable = False
-    return replace(problem, X=clean, is_log=kind != "measurements")
+    return replace(data, X=clean, is_log=kind != "measurements")
 
 
 def _centred(X: Floats, batches: Ints, weights: Floats | None) -> Floats:
@@ -208,5 +208,5 @@ def _centred(X: Floats, batches: Ints, weights: Floats | None) -> Floats:
         varies |= high > low
         means = counted_moments(own, unit, None if weights is None else weights[rows])[1]
         centred[rows] = own / unit - means
-    centred[:, ~varies] *= 0.0  # but for rounding; gaps stay
+    centred[:, ~varies] *= 0.0  # but for rounding; missing values stay
     return (centred + overall) * unit

@@ -12,39 +12,39 @@ if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
 
 WORDS = {
-    "confirmed": "confirmed",
-    "tentative": "tentative",
-    "unconfirmed": "not told from chance",
+    "significant": "significant",
+    "suggestive": "suggestive",
+    "not significant": "not significant",
 }
 
 # In the lines of a table, where the heading has the room for words.
-HEADING = "told from chance"
-CELLS = {**WORDS, "unconfirmed": "no"}
+HEADING = "significant"
+CELLS = {**WORDS, "not significant": "no"}
 
 
-def near_copies(ranker: "FeatureRanker") -> NDArray[np.bool_]:
-    """Return which columns of a fitted ranker are near-copies of better ones."""
+def correlated_features(ranker: "FeatureRanker") -> NDArray[np.bool_]:
+    """Return which columns of a fitted ranker are features correlated with better ones."""
     columns = np.arange(ranker.n_features_in_)
     return np.asarray(getattr(ranker, "representative_", columns) != columns)
 
 
-def decide(confirmed: NDArray[np.bool_], tentative: NDArray[np.bool_]) -> NDArray[np.str_]:
-    """Return the decision on each feature; what is confirmed need not be tentative as well."""
-    return np.select([confirmed, tentative], ["confirmed", "tentative"], "unconfirmed")
+def decide(significant: NDArray[np.bool_], suggestive: NDArray[np.bool_]) -> NDArray[np.str_]:
+    """Return the decision on each feature; what is significant need not be suggestive as well."""
+    return np.select([significant, suggestive], ["significant", "suggestive"], "not significant")
 
 
-def find_confirmed(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which features a decision selects: the confirmed ones that are no near-copies."""
-    return np.asarray((decisions == "confirmed") & ~is_copy)
+def find_significant(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which features a decision selects: the significant ones that represent themselves."""
+    return np.asarray((decisions == "significant") & ~is_copy)
 
 
 def count_decisions(decisions: NDArray[np.str_], is_copy: NDArray[np.bool_]) -> dict[str, int]:
-    """Count the decisions on features that are no near-copies.
+    """Count the decisions on features that represent themselves.
 
     Examples
     --------
-    >>> decisions = np.array(["confirmed", "unconfirmed", "confirmed"])
+    >>> decisions = np.array(["significant", "not significant", "significant"])
     >>> count_decisions(decisions, np.array([False, False, True]))
-    {'confirmed': 1, 'tentative': 0, 'unconfirmed': 1}
+    {'significant': 1, 'suggestive': 0, 'not significant': 1}
     """
     return {each: int(np.sum((decisions == each) & ~is_copy)) for each in WORDS}

@@ -12,7 +12,7 @@ from semisift.base._data_kind import without_batches
 from semisift.base._docstrings import fill_slots
 from semisift.base._feature_constraints import PARAMETERS
 from semisift.base._sample_info import NOTHING, parse_design
-from semisift.base._training_data import FEW_HELD, MOST_HELD, TrainingData
+from semisift.base._training_data import MAX_HELD, MIN_HELD, TrainingData
 from semisift.base._validation import check_conversion, check_finite
 from semisift.exceptions import NoUnlabelledDataWarning, OutOfCoreError, SubsamplingWarning
 from semisift.out_of_core._matrix import COPIES, OutOfCoreMatrix, as_stored
@@ -49,7 +49,7 @@ class SemiSupervisedMixin(WatchedMixin):
             _make_constructor(cls)
         fill_slots(cls)
 
-    def _build_problem(
+    def _build_data(
         self,
         X: Any,
         y: Any,
@@ -75,10 +75,10 @@ class SemiSupervisedMixin(WatchedMixin):
                 own_y = parse_labels(own_y, len(stored))
                 needs_all = is_repeated or has_pairs or {"batch", "sample_weight"} & of_rows.keys()
                 if not stored.fits() or (not needs_all and self._goes_in_blocks(stored, own_y)):
-                    most = MOST_HELD if is_repeated else self._most_to_hold()
+                    most = MAX_HELD if is_repeated else self._most_to_hold()
                     return self._build_stored(stored, own_y, most, of_rows, **pairs)
                 names, is_log = stored.feature_names, stored.is_log
-                X = stored.load(keeps_gaps=True)
+                X = stored.load(keeps_missing=True)
         X = validate_data(
             self,
             X,
@@ -91,7 +91,7 @@ class SemiSupervisedMixin(WatchedMixin):
         if names is not None:
             self.feature_names_in_ = names
         seed = self.random_state or 0
-        problem = TrainingData.build(
+        data = TrainingData.build(
             X,
             own_y,
             seed=seed if type(seed) is int else _draw_seed(seed),
@@ -102,28 +102,28 @@ class SemiSupervisedMixin(WatchedMixin):
         )
         self.__dict__.pop("_features", None)
         if any(getattr(self, name, None) is not None for name in PARAMETERS):
-            problem = self._exclude(problem)
-        if problem.has_gaps or "sample_weight" in of_rows:
-            self._refuse_gaps(problem)
+            data = self._exclude(data)
+        if data.has_missing or "sample_weight" in of_rows:
+            self._check_complete(data)
         if is_log:
-            problem = know_depth(problem)
+            data = know_depth(data)
         if "sample_weight" in of_rows:
-            problem = problem.counted(keeps_others=self.is_transductive)
-        return without_batches(problem) if "batch" in of_rows else problem
+            data = data.counted(keeps_others=self.is_transductive)
+        return without_batches(data) if "batch" in of_rows else data
 
-    def _exclude(self, problem: TrainingData) -> TrainingData:
-        """Return the problem without the values that nothing is to be learnt from."""
-        return problem
+    def _exclude(self, data: TrainingData) -> TrainingData:
+        """Return the training data without the values that nothing is to be learnt from."""
+        return data
 
-    def _refuse_gaps(self, problem: TrainingData) -> None:
+    def _check_complete(self, data: TrainingData) -> None:
         """Refuse missing values unless the method takes them."""
-        if problem.has_gaps and not self.allow_nan:
+        if data.has_missing and not self.allow_nan:
             from semisift.registry import CLASSIFIERS, METHODS
 
             entries = (*METHODS.values(), *CLASSIFIERS.values())
             able = sorted((e.class_name for e in entries if e.takes("allow_nan")), key=str.lower)
-            advice = f"These take gaps as they are: {join(able)}."
-            check_finite(problem.X, problem.feature_names, advice=advice)
+            advice = f"These take missing values as they are: {join(able)}."
+            check_finite(data.X, data.feature_names, advice=advice)
 
     def _goes_in_blocks(self, rows: OutOfCoreMatrix, labels: Labels) -> bool:
         """Tell whether rows that could be held need not be, since blocks give the same bits."""
@@ -132,12 +132,12 @@ class SemiSupervisedMixin(WatchedMixin):
         return self._same_in_blocks(labels) and rows.is_finite()
 
     def _same_in_blocks(self, labels: Labels) -> bool:
-        """Tell whether rows without gaps give the same bits in blocks as in memory."""
+        """Tell whether rows without missing values give the same bits in blocks as in memory."""
         return False
 
     def _most_to_hold(self) -> int:
         """Return how many unlabelled rows are held of those that do not fit into memory."""
-        return MOST_HELD
+        return MAX_HELD
 
     def _build_stored(
         self,
@@ -147,7 +147,7 @@ class SemiSupervisedMixin(WatchedMixin):
         of_rows: dict[str, Any],
         **pairs: Any,
     ) -> TrainingData:
-        """Return the problem of rows that do not fit into memory: it holds some of them."""
+        """Return the training data of rows that do not fit into memory: it holds some of them."""
         name, usable = type(self).__name__, f"{in_words(rows.usable)} may be used"
         lack = f"{rows.source.name} needs {in_words(COPIES * rows.n_bytes)} and {usable}"
         for each in ("batch", "sample_weight"):
@@ -167,9 +167,9 @@ class SemiSupervisedMixin(WatchedMixin):
             self.feature_names_in_ = rows.feature_names
         labelled = len(labels.labelled)
         if self.labels_needed == "two_classes" and labels.n_classes == 1:
-            needed = MOST_HELD  # among which the rest is sought
+            needed = MAX_HELD  # among which the rest is sought
         max_labelled = None
-        if self.uses_statistics and labelled > (few := min(MOST_HELD, rows.most_held // 2)):
+        if self.uses_statistics and labelled > (few := min(MAX_HELD, rows.most_held // 2)):
             labelled = max_labelled = few
         most = rows.most_held - labelled
         if most < 0:
@@ -181,14 +181,14 @@ class SemiSupervisedMixin(WatchedMixin):
         wanted = min(needed, most)
         own = getattr(self, "max_unlabelled", None)
         needed = min(needed, len(rows) - labelled, needed if own is None else own)
-        if wanted < needed and needed > FEW_HELD:
+        if wanted < needed and needed > MIN_HELD:
             warn(
                 f"{in_words(rows.usable)} of memory hold {wanted:,} unlabelled rows of "
                 f"{rows.source.name}, where {needed:,} would be used: the ranking differs from "
                 "one with more memory.",
                 SubsamplingWarning,
             )
-        problem = TrainingData.of_stored(
+        data = TrainingData.of_stored(
             rows,
             labels,
             seed=_draw_seed(self.random_state),
@@ -198,13 +198,13 @@ class SemiSupervisedMixin(WatchedMixin):
             **pairs,
         )
         self.__dict__.pop("_features", None)
-        problem = self._exclude(problem)
-        return know_depth(problem) if rows.is_log else problem
+        data = self._exclude(data)
+        return know_depth(data) if rows.is_log else data
 
-    def _check_labels(self, problem: TrainingData) -> None:
-        labels = problem.labels
+    def _check_labels(self, data: TrainingData) -> None:
+        labels = data.labels
         n_unlabelled = len(labels.unlabelled)
-        if problem.given_pairs:
+        if data.given_pairs:
             return  # they say what the labels would
         if labels.n_classes == 1 and self.supports_positive_unlabelled and n_unlabelled > 1:
             return
@@ -234,8 +234,8 @@ def _make_constructor(cls: type) -> None:
     try:
         dataclass(cls, kw_only=True, eq=False, repr=False)
     except ValueError as error:  # a default that is a list, a dict or a set
-        problem = str(error).partition(":")[0]
-        raise TypeError(f"{cls.__name__}: {problem}. Use None as the default. {cure}") from error
+        data = str(error).partition(":")[0]
+        raise TypeError(f"{cls.__name__}: {data}. Use None as the default. {cure}") from error
     for field in (each for each in fields(cls) if each.init):
         if field.name.startswith("_") or field.name.endswith("_"):
             raise TypeError(

@@ -5,11 +5,12 @@ left out: they hold zeros before anything is learnt. In this order:
 
     exclude          as if the column held one value: no score, the last rank, never selected
     feature_groups   columns side by side; a feature stands where its best column does
-    prior            ranked by place / weight, ties by score; weight 0 behind all that have a score
-    keep             first, by score; selected in any case
-    near-copies      behind the others, as `semisift.utils._redundancy` finds them
+    feature_weights            ranked by place / weight, ties by score; weight 0 behind all that
+    have a score keep             first, by score; selected in any case correlated features
+    behind the others, as `semisift.utils._redundancy` finds them
 
-A feature is a group, or a column in none. It is a near-copy if all its columns are near-copies.
+A feature is a group, or a column in none. It is a correlated feature if all its columns are
+correlated features.
 """
 
 from collections import Counter
@@ -31,15 +32,16 @@ from semisift.utils._typing import Bools, Floats, Ints
 from semisift.utils._validation import as_numbers
 
 # The parameters of a ranker that say what is known.
-PARAMETERS = ("keep", "exclude", "feature_groups", "prior")
+PARAMETERS = ("include", "exclude", "feature_groups", "feature_weights")
 
-# Above this correlation a column is a near-copy of a kept one, where there is no threshold.
+# Above this correlation a column is a feature correlated with a kept one, where there is no
+# threshold.
 COPY_OF_KEPT = 0.7
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What is known of the columns of a problem.
+    """What is known of the columns of the training data.
 
     Attributes
     ----------
@@ -112,7 +114,7 @@ class Features:
         )
 
     def arrange(self, scores: Floats, score_ranking: Ints) -> NDArray[np.int64]:
-        """Return the ranking that follows from one by scores, before near-copies are put last."""
+        """Return the ranking that follows from one by scores, correlated features not put last yet."""
         scored = ~np.isnan(scores)
         by_score = self._lowest(score_ranking)
         expected = self._lowest(np.where(scored, self._expected_places(score_ranking), np.inf))
@@ -144,12 +146,12 @@ class Features:
         X, ranking, scored, n_wanted, fewest
             As there.
         threshold : float or None
-            None looks for near-copies of kept columns alone.
+            None looks for features correlated with kept columns alone.
 
         Returns
         -------
         ranking, representative : int arrays of shape (p,)
-            A column of a feature that is no near-copy stands for itself.
+            A column of a feature that represents itself represents itself.
         """
         plain = np.arange(len(ranking))
         if threshold is not None and not self.groups and not self.kept.any():
@@ -194,14 +196,14 @@ def _ranking(order: Ints) -> NDArray[np.int64]:
     return ranking
 
 
-def without(problem: TrainingData, excluded: Bools) -> TrainingData:
-    """Return the problem with zeros in some columns, as if these held one value."""
-    whole = problem.whole
+def without(data: TrainingData, excluded: Bools) -> TrainingData:
+    """Return the training data with zeros in some columns, as if these held one value."""
+    whole = data.whole
     if whole is not None:
         whole = replace(whole, rows=whole.rows.blanked(excluded))
-    X = blank_columns(problem.X, excluded)
-    has_gaps = problem.has_gaps and bool(np.isnan(X).any())
-    return replace(problem, X=X, whole=whole, has_gaps=has_gaps)
+    X = blank_columns(data.X, excluded)
+    has_missing = data.has_missing and bool(np.isnan(X).any())
+    return replace(data, X=X, whole=whole, has_missing=has_missing)
 
 
 # --- reading the parameters -----------------------------------------------------------------------
@@ -211,10 +213,10 @@ def read_features(
     names: Sequence[Any] | NDArray[Any] | None,
     p: int,
     *,
-    keep: Any = None,
+    include: Any = None,
     exclude: Any = None,
     feature_groups: Any = None,
-    prior: Any = None,
+    feature_weights: Any = None,
 ) -> Features | None:
     """Read what a user says of the columns; None where that is nothing.
 
@@ -224,7 +226,7 @@ def read_features(
         Names of the columns.
     p : int
         How many there are.
-    keep, exclude, feature_groups, prior
+    include, exclude, feature_groups, feature_weights
         Parameters of a ranker.
 
     Returns
@@ -238,19 +240,19 @@ def read_features(
 
     Examples
     --------
-    >>> found = read_features(["a", "b", "c"], 3, keep=["c"], feature_groups={"ab": ["a", 1]})
+    >>> found = read_features(["a", "b", "c"], 3, include=["c"], feature_groups={"ab": ["a", 1]})
     >>> found.kept.tolist(), found.feature_of.tolist(), found.names(["a", "b", "c"])
     ([False, False, True], [0, 0, 1], ['ab', 'c'])
     """
-    if all(given is None for given in (keep, exclude, feature_groups, prior)):
+    if all(given is None for given in (include, exclude, feature_groups, feature_weights)):
         return None
     known = Columns(names, p)
     groups = _read_groups(feature_groups, known)
     known = Columns(names, p, groups)
-    kept, excluded = known.mask("keep", keep), known.mask("exclude", exclude)
+    kept, excluded = known.mask("include", include), known.mask("exclude", exclude)
     if (both := np.flatnonzero(kept & excluded)).size:
         raise ValueError(
-            f"keep and exclude must name different columns: got {known.called(both)} in both."
+            f"include and exclude must name different columns: got {known.called(both)} in both."
         )
     if excluded.all():
         raise ValueError(f"exclude must leave a column: got all {p}.")
@@ -264,7 +266,7 @@ def read_features(
         for name, columns in groups.items()
         if not excluded[columns].all()
     }
-    weights = None if prior is None else _read_prior(prior, known)
+    weights = None if feature_weights is None else _read_prior(feature_weights, known)
     kept = (np.bincount(feature_of, kept) > 0)[feature_of]
     return Features(kept, excluded, feature_of, named, weights)
 
@@ -406,24 +408,24 @@ def _read_prior(given: Any, known: Columns) -> Floats:
     if isinstance(given, Mapping):
         named = np.zeros(known.p, dtype=bool)
         for item, weight in given.items():
-            columns = known.find("prior", item)
+            columns = known.find("feature_weights", item)
             if named[columns].any():
                 raise ValueError(
-                    f"prior must weigh each column once: got {known.called(columns)} again."
+                    f"feature_weights must name a column once: got {known.called(columns)} again."
                 )
             named[columns] = True
             weights[columns] = _as_weight(item, weight)
     else:
         weights = as_numbers(given)
         if weights.ndim == 2 and np.isnan(weights).all():
-            raise ValueError(f"prior must hold numbers: got {quote(given)}.")
+            raise ValueError(f"feature_weights must hold numbers: got {quote(given)}.")
         if weights.shape != (known.p,):
-            rule = f"prior must hold a weight for each of {plural(known.p, 'column')}"
+            rule = f"feature_weights must hold a weight for each of {plural(known.p, 'column')}"
             raise ValueError(f"{rule}: got an array of shape {weights.shape}.")
         for j in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[:1].tolist():
             _as_weight(known.names[j] if known.names else j, weights[j])
     if not weights.any():
-        raise ValueError("prior must leave a column with a weight above 0: all are 0.")
+        raise ValueError("feature_weights must leave a column with a weight above 0: all are 0.")
     return weights
 
 
@@ -431,6 +433,6 @@ def _as_weight(item: Any, weight: Any) -> float:
     value = float(as_numbers(weight).flat[0]) if np.ndim(weight) == 0 else np.nan
     if not (np.isfinite(value) and value >= 0):
         raise ValueError(
-            f"prior must hold finite weights of 0 or more: got {weight!r} for {quote(item)}."
+            f"feature_weights must be finite and 0 or more: got {weight!r} for {quote(item)}."
         )
     return value

@@ -46,21 +46,21 @@ class GraphRanker(FeatureRanker):
     heat_scale: Literal["mean", "median", "raw"] = "mean"
     heat_constant: float = 1.0
 
-    def _graph(self, problem: TrainingData, shift: bool = False) -> Graph:
+    def _graph(self, data: TrainingData, shift: bool = False) -> Graph:
         """Return the graph; shifted, for a score that the scale of the weights does not change."""
         by_name = isinstance(self.graph, str)
         union = self.variant == "paper" or (by_name and self.graph == "union")
         same = ("n_neighbors", "weights", "feature_scaling", "heat_scale", "heat_constant")
         options: dict[str, Any] = {name: getattr(self, name) for name in same}
         options |= {"symmetry": "union" if union else "mean", "shift": shift}
-        return problem.graph(GraphOptions(**options), None if by_name else self.graph)
+        return data.graph(GraphOptions(**options), None if by_name else self.graph)
 
-    def _lacks_classes(self, problem: TrainingData, instead: str) -> bool:
+    def _lacks_classes(self, data: TrainingData, instead: str) -> bool:
         """Return whether no two rows are known to be of different classes, with a warning."""
-        n_must_link, n_cannot_link = count_pairs(problem)
+        n_must_link, n_cannot_link = count_pairs(data)
         if n_cannot_link:
             return False
-        n_labelled = len(problem.labels.labelled)
+        n_labelled = len(data.labels.labelled)
         what = "no label" if not n_labelled else "labels of one class only"
         what = "no cannot-link pair" if n_must_link and n_labelled == 0 else what
         warn(

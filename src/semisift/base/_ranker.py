@@ -1,7 +1,7 @@
 """FeatureRanker: the way through `fit`, read from top to bottom in `FeatureRanker._fit`.
 
 A ranker declares `labels_needed` and `_parameter_constraints` and implements one method,
-``_score(problem)``. The base validates what it is given into one `TrainingData`, ranks the scores,
+``_score(data)``. The base validates what it is given into one `TrainingData`, ranks the scores,
 and lets a rule decide how many columns to select if there is one. What else a ranker tells is in
 `semisift.base._analysis`.
 """
@@ -21,7 +21,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from semisift.base._analysis import RankingAnalysisMixin
-from semisift.base._decisions import count_decisions, find_confirmed, near_copies
+from semisift.base._decisions import correlated_features, count_decisions, find_significant
 from semisift.base._estimator import SemiSupervisedMixin
 from semisift.base._feature_constraints import (
     COPY_OF_KEPT,
@@ -30,7 +30,7 @@ from semisift.base._feature_constraints import (
     read_features,
     without,
 )
-from semisift.base._training_data import FEW_HELD, MOST_HELD, FitFingerprint, TrainingData
+from semisift.base._training_data import MAX_HELD, MIN_HELD, FitFingerprint, TrainingData
 from semisift.base._validation import check_conversion
 from semisift.exceptions import NoFeatureSelectedWarning, SubsamplingWarning
 from semisift.out_of_core._matrix import as_stored
@@ -80,7 +80,7 @@ OF_A_RANKING = (
 class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, BaseEstimator):
     """Base class of all rankers: score the columns, rank them and select the best.
 
-    Subclasses implement ``_score(problem)`` and may set further attributes in it.
+    Subclasses implement ``_score(data)`` and may set further attributes in it.
 
     Parameters
     ----------
@@ -95,11 +95,11 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
     random_state : int or RandomState instance, default=None
         Seed of the method and of the order of ties. None is a fixed seed: fitting twice gives the
         same ranking.
-    keep : list of str or int, default=None
+    include : list of str or int, default=None
         Columns, by name or number, that are selected in any case and rank first, in the order of
-        their scores; or a mask of the columns. Near-copies of them (above `redundancy_threshold`,
-        or .7 without one) are put last, and methods that pick columns one by one pick these first.
-        A number to select counts them.
+        their scores; or a mask of the columns. Features correlated with them (above
+        `redundancy_threshold`, or .7 without one) are put last, and methods that pick columns one
+        by one pick these first. A number to select counts them.
     exclude : list of str or int, default=None
         Columns, by name or number, or a mask of them, that are treated as if they held one value:
         nothing is learnt from them, they have no score, rank last and are never selected.
@@ -107,7 +107,8 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         Columns that are one feature: ranked side by side, where the best of them stands, selected
         together, and counted as one. Groups of many columns have more chances of a good one, which
         p-values account for and ranks do not.
-    prior : dict of str or int to float, or array-like of shape (n_features,), default=None
+    feature_weights : dict of str or int to float, or array-like of shape (n_features,),
+    default=None
         How much is expected of columns, 0 or more; 1 of those that are not named. A column at place
         r by score with the weight w is ranked as one of weight 1 at place r / w. Scores and
         decisions do not change: what is expected is no evidence.
@@ -121,21 +122,22 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         in a seeded random order. A redundancy threshold changes it, not the scores.
     score_ranking_ : ndarray of shape (n_features_in_,)
         Rank of each column by its score alone, ties as in `ranking_`, from which it differs only
-        with a redundancy threshold and where `keep`, `feature_groups` or `prior` say so.
+        with a redundancy threshold and where `include`, `feature_groups` or `feature_weights` say
+        so.
     representative_ : ndarray of shape (n_features_in_,)
-        For each column, the column that stands for it: the kept one that a near-copy resembles
-        most, else itself. Columns with the same one are a family. With a redundancy threshold or
-        `keep` only.
+        For each column, the column that represents it: the kept one that a correlated feature
+        resembles most, else itself. Columns with the same one are a family. With a redundancy
+        threshold or `include` only.
     representative_correlation_ : ndarray of shape (n_features_in_,)
-        Correlation of each column with the one that stands for it, with its sign; 1 where that is
-        itself. With a redundancy threshold or `keep` only.
+        Correlation of each column with the one that represents it, with its sign; 1 where that is
+        itself. With a redundancy threshold or `include` only.
     redundancy_threshold_ : float
-        The threshold that was used. With a redundancy threshold or `keep` only.
+        The threshold that was used. With a redundancy threshold or `include` only.
     decisions_ : ndarray of shape (n_features_in_,)
-        "confirmed", "tentative" or "unconfirmed" (not told from chance, which does not show that it
-        is useless) for each column. With a rule only, which selects the confirmed columns (with a
-        redundancy threshold, those that are no near-copies) besides those of `keep`; of a group its
-        best column decides.
+        "significant", "suggestive" or "not significant" (which does not show that it
+        is useless) for each column. With a rule only, which selects the significant columns (with a
+        redundancy threshold, those that represent themselves) besides those of `include`; of a
+        group its best column decides.
     cutoff_ : ShadowCutoff, StabilityCutoff or KnockoffCutoff
         What the rule measured. With a rule only.
     classes_ : ndarray of shape (n_classes,)
@@ -165,19 +167,19 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         ],
         "redundancy_threshold": [None, Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state"],
-        "keep": [None, "array-like"],
+        "include": [None, "array-like"],
         "exclude": [None, "array-like"],
         "feature_groups": [None, dict, list],
-        "prior": [None, dict, "array-like"],
+        "feature_weights": [None, dict, "array-like"],
     }
 
     n_features_to_select: int | float | str | None = None
     redundancy_threshold: float | None = None
     random_state: int | np.random.RandomState | None = None
-    keep: Any = None
+    include: Any = None
     exclude: Any = None
     feature_groups: Any = None
-    prior: Any = None
+    feature_weights: Any = None
 
     # what the last four say of the columns of the fit
     _features: ClassVar[Features | None] = None
@@ -194,7 +196,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
             Labels; -1, None and NaN, also as text, mark unlabelled rows (`UnlabelledTextWarning`).
         groups : array-like of shape (n_samples,), default=None
             Which rows belong together, as those of a donor: they are drawn into bags and halves
-            together, and labels are exchanged between groups (see docs/studies.md).
+            together, and labels are permuted between groups (see docs/studies.md).
         batch : array-like of shape (n_samples,), default=None
             Which rows were measured together: differences between batches are taken out before
             anything else.
@@ -208,63 +210,63 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
 
     def _fit(self, X: Any, y: Any, **of_rows: Any) -> Self:
         """Validate what is given into one object, score, rank, and select by a rule if any."""
-        problem = self._build_problem(X, y, **of_rows)
+        data = self._build_data(X, y, **of_rows)
         for name in OF_A_FIT:
             self.__dict__.pop(name, None)
-        self._given_to_fit = FitFingerprint.of(problem)
-        if problem.whole is not None or self._most_used is not None:
-            problem = self._limit(problem)
+        self._given_to_fit = FitFingerprint.of(data)
+        if data.whole is not None or self._most_used is not None:
+            data = self._limit(data)
         self._n_held = None
-        if problem.whole is not None:  # some unlabelled rows stand for all
-            self._n_held = len(problem.labels.unlabelled)
-            self._tell_sampled(problem)
+        if data.whole is not None:  # some unlabelled rows represent all
+            self._n_held = len(data.labels.unlabelled)
+            self._tell_sampled(data)
         n_repetitions = 0
         if self._rule is not None:
-            n_repetitions = self._check_rule(problem)
+            n_repetitions = self._check_rule(data)
         elif self.n_features_to_select is not None:
-            self._count_to_select(problem.n_features)
-        self._check_labels(problem)
+            self._count_to_select(data.n_features)
+        self._check_labels(data)
         cure = "Rank fewer features, or set a smaller n_members."
         cure = cure if hasattr(self, "n_members") else FEWER
-        wide = f"{type(self).__name__} on {problem.n_features:,} features"
-        check_memory(self._bytes_needed(problem), wide, cure)
-        n_tasks = self._n_tasks(problem)
+        wide = f"{type(self).__name__} on {data.n_features:,} features"
+        check_memory(self._bytes_needed(data), wide, cure)
+        n_tasks = self._n_tasks(data)
         with self._watched(X, y, None if n_tasks is None else n_tasks + n_repetitions):
-            known = problem
-            if problem.labels.n_classes == 1:
-                known = self._find_rest(problem)
+            known = data
+            if data.labels.n_classes == 1:
+                known = self._find_rest(data)
             self._set_ranking(known, self._score(known))
             if self.is_transductive:
                 self._find_novel_rows(known)
             if self._rule is not None:
-                self._decide(replace(problem, whole=None) if problem.whole else problem)
+                self._decide(replace(data, whole=None) if data.whole else data)
         return self
 
-    def _set_ranking(self, problem: TrainingData, scores: NDArray[np.floating]) -> None:
+    def _set_ranking(self, data: TrainingData, scores: NDArray[np.floating]) -> None:
         """Set what every ranker has after a fit, from the scores of the columns."""
         for name in OF_A_RANKING:
             self.__dict__.pop(name, None)
-        if problem.labels.n_classes:
-            self.classes_ = problem.labels.classes
-        self._set_scores(problem, scores)
+        if data.labels.n_classes:
+            self.classes_ = data.labels.classes
+        self._set_scores(data, scores)
         threshold, features = None, self._features
         if self.redundancy_threshold is not None:
-            threshold = self._threshold_of_copies(problem)
+            threshold = self._threshold_of_copies(data)
         self._copies_of_kept_only = threshold is None
         if threshold is None and (features is None or not features.kept.any()):
             return
         self.redundancy_threshold_ = COPY_OF_KEPT if threshold is None else threshold
-        n_wanted = self._count_to_select(problem.n_features) if self._asks_for_number else 0
+        n_wanted = self._count_to_select(data.n_features) if self._asks_for_number else 0
         has_score = ~np.isnan(self.scores_)
         put_last: Any = put_copies_last if features is None else features.put_copies_last
         self.ranking_, self.representative_ = put_last(
-            problem.X, self.ranking_, has_score, threshold, n_wanted
+            data.X, self.ranking_, has_score, threshold, n_wanted
         )
-        self.representative_correlation_ = correlations_in_families(problem.X, self.representative_)
+        self.representative_correlation_ = correlations_in_families(data.X, self.representative_)
 
-    def _set_scores(self, problem: TrainingData, scores: NDArray[np.floating]) -> None:
-        """Set the scores and the ranking that follows from them before near-copies are put last."""
-        given, p = as_array(scores), problem.n_features
+    def _set_scores(self, data: TrainingData, scores: NDArray[np.floating]) -> None:
+        """Set the scores and the ranking by them, correlated features not put last yet."""
+        given, p = as_array(scores), data.n_features
         is_real = given.dtype.kind in "biuf" or all(isinstance(each, Real) for each in given.flat)
         if not is_real or given.shape != (p,):
             form = f"an array of dtype {given.dtype} and shape {given.shape}"
@@ -273,8 +275,8 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
                 f"{plural(p, 'column')}: got {form if given.ndim else quote(scores)}."
             )
         self.scores_ = np.array(given, dtype=np.float64)
-        self.scores_[problem.constant] = np.nan
-        self.score_ranking_ = rank(self.scores_, problem.seed, self._tie_key(problem))
+        self.scores_[data.constant] = np.nan
+        self.score_ranking_ = rank(self.scores_, data.seed, self._tie_key(data))
         self.ranking_ = self.score_ranking_.copy()
         if self._features is not None:
             self.ranking_ = self._features.arrange(self.scores_, self.score_ranking_)
@@ -282,27 +284,27 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
     # --- what a method says of itself ---
 
     @abstractmethod
-    def _score(self, problem: TrainingData) -> NDArray[np.floating]:
+    def _score(self, data: TrainingData) -> NDArray[np.floating]:
         """Return one score for each column, higher is better; all randomness from its seed."""
 
-    def _tie_key(self, problem: TrainingData) -> NDArray[np.floating] | None:
+    def _tie_key(self, data: TrainingData) -> NDArray[np.floating] | None:
         """Return what orders columns of equal score, higher first; None leaves it to chance."""
         return None
 
-    def _n_tasks(self, problem: TrainingData) -> int | None:
+    def _n_tasks(self, data: TrainingData) -> int | None:
         """Return how many items `_score` will pass through `_progress`; None if unknown."""
         return 0
 
-    def _bytes_needed(self, problem: TrainingData) -> int:
+    def _bytes_needed(self, data: TrainingData) -> int:
         """Return the bytes of memory that `_score` needs at least, besides those of X."""
-        return BYTES_A_COLUMN * problem.n_features
+        return BYTES_A_COLUMN * data.n_features
 
     @property
     def _most_used(self) -> int | None:
-        """How many unlabelled rows stand for all, wherever they are; None where all are used."""
+        """How many unlabelled rows represent all, wherever they are; None where all are used."""
         return None
 
-    def _find_novel_rows(self, problem: TrainingData) -> None:
+    def _find_novel_rows(self, data: TrainingData) -> None:
         """Tell of rows that fit no class, where the method labels rows by their shape."""
 
     def _comparable_scores(self) -> NDArray[np.floating] | None:
@@ -320,8 +322,8 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         """
         return None
 
-    def _threshold_of_copies(self, problem: TrainingData) -> float | None:
-        """Return the correlation above which a column is a near-copy, where a rule was set."""
+    def _threshold_of_copies(self, data: TrainingData) -> float | None:
+        """Return the correlation above which features count as correlated, where a rule was set."""
         return self.redundancy_threshold
 
     def _lighter(self, n_features: int) -> Any:
@@ -335,52 +337,52 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
 
     # --- which rows and columns are learnt from ---
 
-    def _exclude(self, problem: TrainingData) -> TrainingData:
+    def _exclude(self, data: TrainingData) -> TrainingData:
         known = {name: getattr(self, name) for name in PARAMETERS}
-        features = read_features(problem.feature_names, problem.n_features, **known)
+        features = read_features(data.feature_names, data.n_features, **known)
         self.__dict__["_features"] = features
         if features is None or not features.excluded.any():
-            return problem
-        return without(problem, features.excluded)
+            return data
+        return without(data, features.excluded)
 
-    def _limit(self, problem: TrainingData) -> TrainingData:
+    def _limit(self, data: TrainingData) -> TrainingData:
         """Return the rows that the ranking is made from: of very many unlabelled ones, some."""
         if self.uses_statistics:
-            return problem.with_statistics_of_all()
-        return problem if self._most_used is None else problem.limited(self._most_used)
+            return data.with_statistics_of_all()
+        return data if self._most_used is None else data.limited(self._most_used)
 
     def _most_to_hold(self) -> int:
-        looks_for_copies = self.redundancy_threshold is not None or self.keep is not None
+        looks_for_copies = self.redundancy_threshold is not None or self.include is not None
         needs_rows = self._rule is not None or looks_for_copies
-        return FEW_HELD if self.uses_statistics and not needs_rows else MOST_HELD
+        return MIN_HELD if self.uses_statistics and not needs_rows else MAX_HELD
 
     def _same_in_blocks(self, labels: Labels) -> bool:
         if self._most_used is None:
-            return self._most_to_hold() == FEW_HELD and labels.n_classes != 1
-        return self._most_used <= MOST_HELD < len(labels.unlabelled)
+            return self._most_to_hold() == MIN_HELD and labels.n_classes != 1
+        return self._most_used <= MAX_HELD < len(labels.unlabelled)
 
-    def _tell_sampled(self, problem: TrainingData) -> None:
+    def _tell_sampled(self, data: TrainingData) -> None:
         if self.uses_statistics or hasattr(self, "max_unlabelled"):
             return
-        n_held, n_all = len(problem.labels.unlabelled), len(problem.all_labels.unlabelled)
-        if n_held < min(MOST_HELD, n_all):
+        n_held, n_all = len(data.labels.unlabelled), len(data.all_labels.unlabelled)
+        if n_held < min(MAX_HELD, n_all):
             return  # it was said when the rows were taken
         warn(
             f"{type(self).__name__} holds its rows in memory: {n_held:,} of {n_all:,} unlabelled "
-            "rows, drawn at random, stand for all.",
+            "rows, drawn at random, represent all.",
             SubsamplingWarning,
         )
 
-    def _find_rest(self, problem: TrainingData) -> TrainingData:
-        """Return the problem with a second class where one is labelled and two are needed."""
+    def _find_rest(self, data: TrainingData) -> TrainingData:
+        """Return the training data with a second class where one is labelled and two are needed."""
         self.__dict__.pop("positive_share_", None)
-        if problem.labels.n_classes != 1 or self.labels_needed != "two_classes":
-            return problem
-        if problem.given_pairs:
-            return problem
-        share = given_share(getattr(self, "class_prior", None), problem.labels)
-        problem, self.positive_share_ = find_rest(problem, share)
-        return problem
+        if data.labels.n_classes != 1 or self.labels_needed != "two_classes":
+            return data
+        if data.given_pairs:
+            return data
+        share = given_share(getattr(self, "class_prior", None), data.labels)
+        data, self.positive_share_ = find_rest(data, share)
+        return data
 
     def _stays_after_failure(self, before: dict[str, Any]) -> Iterable[str]:
         """Return what stays where a fit ended early: all, once there is a ranking."""
@@ -420,13 +422,13 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
             )
         return int(wanted)
 
-    def _count_to_pick(self, problem: TrainingData) -> int:
+    def _count_to_pick(self, data: TrainingData) -> int:
         """Return how many columns to pick one by one, for methods that do."""
-        wanted = self._count_to_select(problem.n_features)
+        wanted = self._count_to_select(data.n_features)
         wanted = wanted if self._asks_for_number else min(wanted, self.most_picked)
         if self._features is None:
             return wanted
-        return self._features.n_picks(wanted, ~problem.constant)
+        return self._features.n_picks(wanted, ~data.constant)
 
     @property
     def _picked_first(self) -> NDArray[np.bool_] | None:
@@ -439,25 +441,25 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         known = self._features
         return known.feature_of if known is not None and known.groups else None
 
-    def _check_rule(self, problem: TrainingData) -> int:
+    def _check_rule(self, data: TrainingData) -> int:
         """Refuse what the rule cannot do, and return how many rankings it makes."""
         if self._rule == "knockoff":
             instead = "or use 'shadow' or 'stability'."
-            if problem.has_gaps:
+            if data.has_missing:
                 raise ValueError(
-                    "n_features_to_select='knockoff' takes no gaps: knockoffs are made from all "
-                    f"values of a row. Fill the gaps, {instead}"
+                    "n_features_to_select='knockoff' takes no missing values: knockoffs need all "
+                    f"values of a row. Fill the missing values, {instead}"
                 )
-            if problem.n_features > MAX_KNOCKOFFS:
+            if data.n_features > MAX_KNOCKOFFS:
                 raise ValueError(
                     f"n_features_to_select='knockoff' takes at most {MAX_KNOCKOFFS:,} columns: got "
-                    f"{problem.n_features:,}. Select columns first, {instead}"
+                    f"{data.n_features:,}. Select columns first, {instead}"
                 )
-        from semisift.selection._refit import MOST
+        from semisift.selection._refit import MAX
 
-        return {"shadow": 2 * MOST, "stability": MOST}.get(self._rule or "", 1 + MOST)
+        return {"shadow": 2 * MAX, "stability": MAX}.get(self._rule or "", 1 + MAX)
 
-    def _decide(self, problem: TrainingData) -> None:
+    def _decide(self, data: TrainingData) -> None:
         """Let the rule decide on each column; the ranking is there already."""
         # The rules load what a fit without them does not need.
         from semisift.selection import _knockoff, _shadow, _stability
@@ -467,24 +469,24 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
             "stability": _stability.decide_by_stability,
             "knockoff": _knockoff.decide_by_knockoffs,
         }[self._rule or ""]
-        steps = self._progress(range(self._check_rule(problem)), "repetition")
-        decided = decide(self, problem, steps)
+        steps = self._progress(range(self._check_rule(data)), "repetition")
+        decided = decide(self, data, steps)
         for _ in steps:  # to the end of the bar, also where the rule was sure early
             pass
         self.decisions_, self.cutoff_ = decided
-        counts = count_decisions(self.decisions_, near_copies(self))
-        if counts["confirmed"]:
+        counts = count_decisions(self.decisions_, correlated_features(self))
+        if counts["significant"]:
             return
-        n_tentative = counts["tentative"]
-        tentative = f" ({n_tentative} tentative)" if n_tentative else ""
+        n_suggestive = counts["suggestive"]
+        suggestive = f" ({n_suggestive} suggestive)" if n_suggestive else ""
         why, cure = ".", ""
-        if len(problem.labels.labelled):
-            why = f": {_why_nothing(problem, self._rule)}"
-            more = "more rows" if problem.design.groups is None else "rows of more groups"
+        if len(data.labels.labelled):
+            why = f": {_why_nothing(data, self._rule)}"
+            more = "more rows" if data.design.groups is None else "rows of more groups"
             cure = f"label {more}, or "
         warn(
-            f"n_features_to_select={self._rule!r} confirmed none of "
-            f"{plural(problem.n_features, 'column')}{tentative}{why} The ranking stands; "
+            f"n_features_to_select={self._rule!r} found none significant of "
+            f"{plural(data.n_features, 'column')}{suggestive}{why} The ranking stands; "
             f"{cure}select a number of columns.",
             NoFeatureSelectedWarning,
         )
@@ -503,8 +505,8 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
                 "interrupted: there is a ranking, but no decision on the columns. Call fit again, "
                 "or set n_features_to_select to a number."
             )
-        confirmed = find_confirmed(self.decisions_, near_copies(self))
-        return confirmed if known is None else known.complete(confirmed, self.ranking_)
+        significant = find_significant(self.decisions_, correlated_features(self))
+        return significant if known is None else known.complete(significant, self.ranking_)
 
     # --- results ---
 
@@ -520,7 +522,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         -------
         polars.DataFrame or pandas.DataFrame
             With the columns feature, rank, score and selected and, where they are known, draws,
-            score_rank, representative and correlation (of near-copies), decision, rank_low,
+            score_rank, representative and correlation (of correlated features), decision, rank_low,
             rank_high, selection_probability, family_probability and the rank by each part of a
             consensus. A group of columns is one feature, with n_columns and best_column; kept and
             prior are there where such columns were given.
@@ -586,14 +588,14 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
             return super().inverse_transform(X)
 
 
-def _why_nothing(problem: TrainingData, rule: str | None) -> str:
+def _why_nothing(data: TrainingData, rule: str | None) -> str:
     """Say why a rule confirms nothing."""
     from semisift.selection._permutation import plan_permutation
     from semisift.selection._refit import ALPHA
     from semisift.selection._summary import say_too_few
 
-    having = plural(len(problem.labels.labelled), "labelled row")
-    exchange = plan_permutation(problem)[1]
+    having = plural(len(data.labels.labelled), "labelled row")
+    exchange = plan_permutation(data)[1]
     if exchange.has_groups:
         having += f" of {plural(exchange.n_units, 'group')}"
     why = f"with {having} nothing stands out."

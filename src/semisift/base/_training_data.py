@@ -51,17 +51,17 @@ SMALL_SHARE = 1 / 20
 # Separates the draw of unlabelled rows from the draws a method makes with the same seed.
 ROW_STREAM = 0x726F77
 
-# Of more unlabelled rows so many stand for all, with methods that have no smaller number of their
+# Of more unlabelled rows so many represent all, with methods that have no smaller number of their
 # own: the choice does not depend on where the rows are stored, nor on how much memory is free.
-MOST_HELD = 20_000
+MAX_HELD = 20_000
 
 # So many are held where nothing is asked of unlabelled rows but the statistics of all.
-FEW_HELD = 64
+MIN_HELD = 64
 
 
 @dataclass(frozen=True, eq=False)
 class FullData:
-    """All rows of a table, of which a problem holds some.
+    """All rows of a table, of which the training data holds some.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class FullData:
     labels : Labels
         Of all rows.
     held : int array
-        The rows that the problem holds, ascending.
+        The rows that the training data holds, ascending.
     design : SampleInfo
         Of all rows.
     """
@@ -89,7 +89,8 @@ class TrainingData:
     Attributes
     ----------
     X : Fortran-ordered float32 or float64 array, or scipy.sparse.csc_array
-        Finite, but for gaps. A sparse X has sorted indices, no duplicates and no explicit zeros.
+        Finite, but for missing values. A sparse X has sorted indices, no duplicates and no explicit
+        zeros.
     labels : Labels
     seed : int
         In [0, 2**63); the only source of randomness of a method.
@@ -97,15 +98,16 @@ class TrainingData:
     given_pairs : Pairs or None
         Pairs of rows that the user gave, besides those that follow from the labels.
     graph_source : TrainingData or None
-        The problem of the same rows whose columns make the neighbour graphs; None is this one.
+        The training data of the same rows whose columns make the neighbour graphs; None is this
+        one.
     whole : FullData or None
-        All rows, where the problem holds some of them.
+        All rows, where the training data holds some of them.
     numbers : int array of shape (n_rows,) or None
         The numbers of the rows in the table that they were taken from, by which some of them are
         drawn; None counts from 0.
     design : SampleInfo
         The groups, batches and weights of the rows, as far as they are known.
-    has_gaps : bool
+    has_missing : bool
         Whether values of X are missing: NaN in a dense X.
     is_log : bool
         Whether X holds logarithms of what were counts.
@@ -122,7 +124,7 @@ class TrainingData:
     whole: FullData | None = None
     numbers: NDArray[np.integer] | None = None
     design: SampleInfo = NOTHING
-    has_gaps: bool = False
+    has_missing: bool = False
     is_log: bool = False
     made: dict[str, Any] = field(default_factory=dict, init=False)
     _parts: dict[int, "TrainingData"] = field(default_factory=dict, init=False)
@@ -156,7 +158,7 @@ class TrainingData:
             Pairs of row numbers.
         design : SampleInfo, optional
         allow_nan : bool
-            Whether NaN in a dense X is a gap that may stay; else it is refused.
+            Whether NaN in a dense X is a missing value that may stay; else it is refused.
 
         Returns
         -------
@@ -165,13 +167,13 @@ class TrainingData:
         names = None if feature_names is None else np.asarray(feature_names, dtype=object)
         allow_nan = allow_nan and not issparse(X)
         clean = clean_sparse(X) if issparse(X) else clean_dense(np.asarray(X), names, allow_nan)
-        has_gaps = False
+        has_missing = False
         if allow_nan or not get_config()["assume_finite"]:
-            has_gaps = check_finite(clean, names, allow_nan)
+            has_missing = check_finite(clean, names, allow_nan)
         labels = parse_labels(y, clean.shape[0])
         has_pairs = must_link is not None or cannot_link is not None
         given = parse_pairs(must_link, cannot_link, labels) if has_pairs else None
-        return cls(clean, labels, seed, names, given, design=design, has_gaps=has_gaps)
+        return cls(clean, labels, seed, names, given, design=design, has_missing=has_missing)
 
     @classmethod
     def of_stored(
@@ -180,7 +182,7 @@ class TrainingData:
         y: Any = None,
         *,
         seed: int = 0,
-        max_unlabelled: int = MOST_HELD,
+        max_unlabelled: int = MAX_HELD,
         max_labelled: int | None = None,
         must_link: Any = None,
         cannot_link: Any = None,
@@ -253,7 +255,7 @@ class TrainingData:
         return Pairs(*(np.unique(np.concatenate(kind), axis=0) for kind in kinds))
 
     def part(self, rows: NDArray[np.integer]) -> "TrainingData":
-        """Return the problem of some rows, ascending, which have all the classes among them."""
+        """Return the training data of some rows, ascending, among which are all the classes."""
         if len(rows) == self.n_rows:
             return self
         return replace(
@@ -268,7 +270,7 @@ class TrainingData:
         )
 
     def counted(self, *, keeps_others: bool = False) -> "TrainingData":
-        """Return the problem of the rows whose weight is not 0.
+        """Return the training data of the rows whose weight is not 0.
 
         Parameters
         ----------
@@ -291,7 +293,7 @@ class TrainingData:
                 f"{gone[0]!r} have the weight 0. Leave out their labels as well."
             )
         known = self
-        if len(present) < len(classes):  # the others are no classes of this problem
+        if len(present) < len(classes):  # the others are no classes of the training data
             own = np.where(np.isin(codes, present), np.searchsorted(present, codes), -1)
             known = replace(self, labels=Labels(own.astype(codes.dtype), classes[present]))
         if keeps_others:
@@ -302,7 +304,7 @@ class TrainingData:
         return replace(known.part(rows), given_pairs=given)
 
     def limited(self, max_unlabelled: int | None) -> "TrainingData":
-        """Return the problem of `some_rows`, which knows all rows; itself if these are all."""
+        """Return the data of `some_rows`, which knows all rows; itself if these are all."""
         rows = self.some_rows(max_unlabelled)
         if len(rows) == self.n_rows:
             return self
@@ -313,27 +315,27 @@ class TrainingData:
     def _limited(self, rows: NDArray[np.int64]) -> "TrainingData":
         if (whole := self.whole) is None:
             stored = OutOfCoreMatrix(self.X)
-            stored.has_gaps = self.has_gaps
+            stored.has_missing = self.has_missing
             whole = FullData(stored, self.labels, np.arange(self.n_rows), self.design)
         return replace(self.part(rows), whole=replace(whole, held=whole.held[rows]))
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "TrainingData":
-        """Return the problem of the same rows with other labels, and the same graphs."""
+        """Return the training data of the same rows with other labels, and the same graphs."""
         no_others: dict[str, Any] = {"whole": None, "numbers": None}
         return self._same_rows(labels=labels, given_pairs=given_pairs, seed=seed, **no_others)
 
     def with_design(self, design: SampleInfo) -> "TrainingData":
-        """Return the problem of the same rows, of which something else is known."""
+        """Return the training data of the same rows, of which something else is known."""
         return self._same_rows(design=design)
 
     def relabelled(self, rows: NDArray[np.integer], labels: Labels) -> "TrainingData":
-        """Return the problem with a second class, the `rest`, of which some rows are.
+        """Return the training data with a second class, the `rest`, of which some rows are.
 
         Parameters
         ----------
         rows : int array
         labels : Labels
-            Of the rows that the problem holds.
+            Of the rows that the training data holds.
 
         Returns
         -------
@@ -358,14 +360,14 @@ class TrainingData:
 
     @cached_property
     def unweighted(self) -> "TrainingData":
-        """The problem in which rows count alike, without those that do not count."""
+        """The training data in which rows count alike, without those that do not count."""
         if self.design.weights is None:
             return self
         some = self.counted()
         return replace(some, design=replace(some.design, weights=None), whole=None)
 
     def lean(self) -> "TrainingData":
-        """Return the problem to send elsewhere, where most that was made from it is made again."""
+        """Return the data to send elsewhere, without most that can be made from it again."""
         other = replace(self, whole=None)
         size = self.X.data.nbytes
         for name, made in self.made.items():
@@ -379,7 +381,7 @@ class TrainingData:
 
     @property
     def all_labels(self) -> Labels:
-        """The labels of all rows, also of those that the problem does not hold."""
+        """The labels of all rows, also of those that the training data does not hold."""
         return self.labels if self.whole is None else self.whole.labels
 
     @property
@@ -405,7 +407,7 @@ class TrainingData:
     @cached_property
     def spans(self) -> NDArray[np.float64]:
         """Difference between the largest and the smallest value of each column."""
-        return spans(self.X, has_gaps=self.has_gaps)
+        return spans(self.X, has_missing=self.has_missing)
 
     @cached_property
     def spread(self) -> NDArray[np.float64]:
@@ -418,7 +420,7 @@ class TrainingData:
         n_values = self.X.nnz if is_sparse else self.X.size
         for block in blocks(self.n_features, n_values // max(1, self.n_features), BLOCK_VALUES):
             X = self.X[:, block]
-            if self.has_gaps or self.design.weights is not None:
+            if self.has_missing or self.design.weights is not None:
                 spread[block] = spread_of_counted(X, weights=self.design.weights)
             elif is_sparse:
                 spread[block] = _sparse_spread(X)
@@ -479,7 +481,7 @@ class TrainingData:
         width = self.spread if options.feature_scaling == "standard" else self.spans
         data = self.X, options, width
         if given is None:
-            graph = neighbour_graph(*data, has_gaps=self.has_gaps)
+            graph = neighbour_graph(*data, has_missing=self.has_missing)
         else:
             graph = given_graph(given, *data)
         if graph.few_edges is not None:
@@ -570,9 +572,9 @@ class FitFingerprint:
     of_rows: dict[str, Any]
 
     @classmethod
-    def of(cls, problem: TrainingData) -> "FitFingerprint":
+    def of(cls, data: TrainingData) -> "FitFingerprint":
         """Return what is kept of the training data of a fit."""
-        whole = problem if problem.whole is None else problem.whole
+        whole = data if data.whole is None else data.whole
         labels, design = whole.labels, whole.design
         of_rows = {
             "y": labels.codes,
@@ -580,7 +582,7 @@ class FitFingerprint:
             "batch": design.batches,
             "sample_weight": design.weights,
         }
-        is_marked = problem.design.depth is not None
+        is_marked = data.design.depth is not None
         return cls(len(labels.codes), is_marked, labels.classes.tolist(), of_rows)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from semisift.utils._sklearn_compat import num_samples
 from semisift.utils._text import examples, plural, quote
 from semisift.utils._validation import as_array
 
-MOST_COLUMNS_NAMED = 5
+MAX_COLUMNS_NAMED = 5
 
 
 def clean_dense(
@@ -113,7 +113,7 @@ def _check_numeric(X: NDArray[Any], names: NDArray[Any] | None) -> None:
 def check_finite(
     X: Any, names: NDArray[Any] | None, allow_nan: bool = False, advice: str = ""
 ) -> bool:
-    """Refuse NaN, unless gaps are taken, and infinity, naming the columns.
+    """Refuse NaN, unless missing values are taken, and infinity, naming the columns.
 
     Parameters
     ----------
@@ -121,12 +121,12 @@ def check_finite(
     names : array of str or None
     allow_nan : bool
     advice : str
-        What else to do about gaps, a sentence.
+        What else to do about missing values, a sentence.
 
     Returns
     -------
     bool
-        Whether there are gaps.
+        Whether there are missing values.
     """
     with np.errstate(invalid="ignore"):
         suspects = np.flatnonzero(~np.isfinite(extremes(X)).all(axis=0)).tolist()
@@ -150,7 +150,7 @@ def _check_no_missing(
 ) -> None:
     if missing:
         raise ValueError(
-            f"Input X contains NaN.\nFound in {_name_columns(missing, names)}. Fill the gaps, for "
+            f"Input X contains NaN.\nFound in {_name_columns(missing, names)}. Fill them, for "
             "example with sklearn.impute.SimpleImputer, or leave out those rows or columns."
             f"{' ' if advice else ''}{advice}"
         )
@@ -162,7 +162,7 @@ def _check_no_missing(
 
 
 def _name_columns(columns: list[int], names: NDArray[Any] | None) -> str:
-    shown = [str(j) if names is None else repr(names[j]) for j in columns[:MOST_COLUMNS_NAMED]]
+    shown = [str(j) if names is None else repr(names[j]) for j in columns[:MAX_COLUMNS_NAMED]]
     more = len(columns) - len(shown)
     tail = f" and {more} more" if more else ""
     return f"column{'s' if len(columns) > 1 else ''} {', '.join(shown)}{tail}"

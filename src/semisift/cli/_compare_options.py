@@ -218,7 +218,7 @@ KNOWN: dict[str, Collection[str]] = {"method": {**METHODS, **BASELINES}, "judge"
 
 
 def own_names(specs: Iterable[str], what: str) -> list[str]:
-    """Return the names, with parameters, that stand for classes of the user's own.
+    """Return the names, with parameters, that represent classes of the user's own.
 
     Parameters
     ----------

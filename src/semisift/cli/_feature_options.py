@@ -53,17 +53,17 @@ def read_constraints(options: RankOptions, dataset: Dataset) -> FeatureConstrain
             raise click.BadParameter(
                 f"{examples(gone)} {'is' if len(gone) == 1 else 'are'} not in the table, whose "
                 f"features are {examples(dataset.variables)}.",
-                param_hint=said("keep"),
+                param_hint=said("include"),
             )
-        parameters["keep"] = finder.resolve(names)
+        parameters["include"] = finder.resolve(names)
     if options.exclude is not None:
         names = finder.found("exclude", _names("exclude", options.exclude, named))
         parameters["exclude"] = finder.resolve(names)
     if options.prior is not None:
         weights = read_weights(options.prior, named)
-        parameters["prior"] = {
+        parameters["feature_weights"] = {
             column: weights[name]
-            for name in finder.found("prior", list(weights))
+            for name in finder.found("feature_weights", list(weights))
             for column in finder.resolve([name])
         }
     excluded = set(parameters.get("exclude", ()))
@@ -72,7 +72,7 @@ def read_constraints(options: RankOptions, dataset: Dataset) -> FeatureConstrain
     if not left:
         raise click.BadParameter("names all features, and leaves none.", param_hint=said("exclude"))
     n_features = len({feature_of.get(j, j) for j in left})
-    n_kept = len({feature_of.get(j, j) for j in parameters.get("keep", ())})
+    n_kept = len({feature_of.get(j, j) for j in parameters.get("include", ())})
     given = {name: value for name, value in parameters.items() if value}
     return FeatureConstraints(given, n_features, n_kept, finder.notes)
 

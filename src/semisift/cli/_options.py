@@ -23,10 +23,10 @@ OWN_OPTIONS = {
     "redundancy_threshold": "--redundancy",
     "random_state": "--seed",
     "n_jobs": "--n-jobs",
-    "keep": "--keep",
+    "include": "--include",
     "exclude": "--exclude",
     "feature_groups": "--feature-groups",
-    "prior": "--prior",
+    "feature_weights": "--feature-weights",
 }
 CLASSIFIER_OPTIONS = {name: OWN_OPTIONS[name] for name in ("random_state", "n_jobs")}
 
@@ -39,7 +39,7 @@ FIRST = ("label", "labels", *PAIR_FILES, "id", "group", "batch", "weight")
 OF_READING = dict.fromkeys([*FIRST, *(each.name for each in fields(Reading))])
 OF_ONE_TABLE = [name for name in OF_READING if name != "seed"]
 WITHOUT_PAIRS = [name for name in OF_ONE_TABLE if name not in PAIR_FILES]
-IN_MEMORY = [name for name in WITHOUT_PAIRS if name not in ("max_memory", "passes", "batch")]
+IN_MEMORY = [name for name in WITHOUT_PAIRS if name not in ("max_memory", "cache_dir", "batch")]
 
 
 class InMemory(Reading):

@@ -97,13 +97,13 @@ class Result:
 
 
 def select(options: RankOptions, dataset: Dataset, ranker: Any, n_wanted: int) -> RankingResult:
-    """Return the outcome; without a number, what is confirmed is selected."""
+    """Return the outcome; without a number, what is significant is selected."""
     spread: dict[str, Any] = {}
     if dataset.is_spread and ranker._features is None:
         spread = {"variables": dataset.variables, "variable_of": dataset.variable_of}
     outcome = ranking_result(ranker, dataset.feature_names, seed=options.seed, **spread)
     is_decided = options.number is None and outcome.decisions is not None
-    return outcome.select("confirmed" if is_decided else n_wanted)
+    return outcome.select("significant" if is_decided else n_wanted)
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def show(result: Result) -> None:
     console, outcome, trust = Terminal(), result.outcome, result.outcome.trust
     if trust is not None:
         careful = "" if trust.passed or not trust.test else "Caution. "
-        bound = f" {trust.error}" if outcome.counts.get("confirmed") else ""
+        bound = f" {trust.error}" if outcome.counts.get("significant") else ""
         lines = [trust.summary + bound, careful + trust.test, trust.stability, *trust.notes]
         for line in filter(None, lines):
             console.print(line)
@@ -242,7 +242,7 @@ def _heading(outcome: RankingResult) -> str:
     if len(outcome.listed) == 1:
         return "The best feature"
     if outcome.selected_by == "decisions" and outcome.n_selected:
-        return "The best features"  # those that are confirmed need not be the first
+        return "The best features"  # those that are significant need not be the first
     return f"The {len(outcome.listed)} best features"
 
 
@@ -257,7 +257,7 @@ def _remarks(result: Result) -> Iterator[str]:
     outcome, dataset = result.outcome, result.dataset
     n_left = outcome.n_selected - int(outcome.selected[outcome.families.shown].sum())
     if n_left > 0:
-        yield f"{n_left:,} more confirmed features are not shown; --out writes all."
+        yield f"{n_left:,} more significant features are not shown; --out writes all."
     is_spread = dataset.is_spread and outcome.n_columns is None
     if is_spread and outcome.rank_interval is not None:
         yield "Intervals and numbers of best features count columns; some features have several."

@@ -41,7 +41,7 @@ RESULTS = {"ranking": "ranking.csv", "predictions": "labels.csv", "report": "rep
 # Options of ranking that the page does not have.
 ABSENT = (
     *("method", "top", "redundancy", "by_class", "markers", "reduced", "must_link", "cannot_link"),
-    *("keep", "exclude", "feature_groups", "prior", *RESULTS),
+    *("include", "exclude", "feature_groups", "feature_weights", *RESULTS),
 )
 
 # The file that a browser is given, and the start of the name of its folder.

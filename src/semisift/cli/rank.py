@@ -24,11 +24,11 @@ N_QUERIED = 10  # rows to label next that the page names
 
 # Options of `assess`: about five times the cost of a consensus, and what is enough to publish.
 EFFORTS = {
-    "fast": {"n_resamples": 20, "n_permutations": 39, "light": True},
-    "full": {"n_resamples": 50, "n_permutations": 99, "light": False},
+    "fast": {"n_resamples": 20, "n_permutations": 39, "fast": True},
+    "full": {"n_resamples": 50, "n_permutations": 99, "fast": False},
 }
 
-CONSTRAINTS = ("keep", "exclude", "feature_groups", "prior")
+CONSTRAINTS = ("include", "exclude", "feature_groups", "feature_weights")
 
 CUT_SHORT = "The assessment was interrupted and is left out; the ranking is complete."
 
@@ -63,12 +63,12 @@ class RankOptions(Options):
         How to rank; `semisift methods` lists the names. [default: consensus, the mean place with
         two methods]
     redundancy
-        Put near-copies last: features whose correlation with a better one exceeds R, in absolute
-        value and over all rows; off ranks by score alone. [default: 0.7 with consensus, unless the
-        table holds counts; off with other methods]
+        Put correlated features last: features whose correlation with a better one exceeds R, in
+        absolute value and over all rows; off ranks by score alone. [default: 0.7 with consensus,
+        unless the table holds counts; off with other methods]
     top
         How many features to select and show: a number, or a rule that confirms features (shadow,
-        stability, knockoff). [default: those that are confirmed; 20 if nothing was asked to
+        stability, knockoff). [default: those that are significant; 20 if nothing was asked to
         confirm any]
     keep
         Features that stay: first in the ranking and selected in any case; what follows must add to
@@ -170,10 +170,10 @@ METHOD = (
     *ASSESS,
 )
 FEATURES = (
-    click.option("--keep", metavar="FILE|NAMES"),
+    click.option("--include", metavar="FILE|NAMES"),
     click.option("--exclude", metavar="FILE|NAMES"),
     click.option("--feature-groups", metavar="FILE"),
-    click.option("--prior", metavar="FILE"),
+    click.option("--feature-weights", metavar="FILE"),
 )
 SECTIONS = (
     section("Method", *METHOD),
@@ -221,7 +221,7 @@ def rank(**given: Any) -> None:
       semisift rank cells.zarr --label cell_type --max-memory 4GB --cache-dir cache/
       semisift rank table.csv --label diagnosis --assess full --out ranking.json
       semisift rank table.csv --label diagnosis --method ssfi --top shadow
-      semisift rank table.csv --label diagnosis --keep age,sex --exclude controls.txt
+      semisift rank table.csv --label diagnosis --include age,sex --exclude controls.txt
       semisift rank cells.csv --label type --group donor --batch plate --missing keep
     """
     run(RankOptions(reduced=None, **given))
@@ -336,20 +336,20 @@ def rank_dataset(
     if "reduced" in outputs and not result.selected:
         raise TableError(
             f"{options.reduced} was not written: none of the {plural(len(outcome), 'feature')} is "
-            "confirmed, so there is nothing to select. Pass --top with the number to select all "
+            "significant, so there is nothing to select. Pass --top with the number to select all "
             "the same."
         )
 
 
 def _count(number: int | None, constraints: "FeatureConstraints") -> int:
-    """Return how many features are selected where nothing is confirmed."""
+    """Return how many features are selected where nothing is significant."""
     n_features, n_kept = constraints.n_features, constraints.n_kept
     if number is None:
         return max(n_kept, min(DEFAULT_TOP, n_features))
     if number > n_features:
         raise TableError(f"--top {number}: the table has {plural(n_features, 'feature')} only.")
     if number < n_kept:
-        raise TableError(f"--top {number}: {plural(n_kept, 'feature')} are to stay (--keep).")
+        raise TableError(f"--top {number}: {plural(n_kept, 'feature')} are to stay (--include).")
     return number
 
 

@@ -218,14 +218,12 @@ class EnsembleContext:
         """Prepare a committee for such members."""
 
     @classmethod
-    def of(
-        cls, problem: TrainingData, n_drawn: int, *, stratified: bool = False, **own: Any
-    ) -> Self:
+    def of(cls, data: TrainingData, n_drawn: int, *, stratified: bool = False, **own: Any) -> Self:
         """Return the context of members that draw features and bootstraps.
 
         Parameters
         ----------
-        problem : TrainingData
+        data : TrainingData
         n_drawn : int
             Features that each member draws.
         stratified : bool
@@ -242,11 +240,11 @@ class EnsembleContext:
         EnsembleContext
         """
         return cls(
-            labels=problem.labels,
-            bootstrap=Bootstrap.of(problem, stratified),
-            seed=problem.seed,
-            n_rows=problem.n_rows,
-            n_features=problem.n_features,
+            labels=data.labels,
+            bootstrap=Bootstrap.of(data, stratified),
+            seed=data.seed,
+            n_rows=data.n_rows,
+            n_features=data.n_features,
             n_drawn=n_drawn,
             **own,
         )

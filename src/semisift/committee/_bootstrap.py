@@ -28,7 +28,7 @@ Int32s = NDArray[np.int32]
 Masks = NDArray[np.uint64]  # of rows, as bits
 
 # A draw has a given row or group with a chance of at least 1 - 1/e: so many draws do not fail.
-MOST_DRAWS = 64
+MAX_DRAWS = 64
 # The weight of a row where those of others are shares of it: trees count in whole numbers.
 UNIT = 256
 
@@ -59,20 +59,20 @@ class Bootstrap:
     weights: Floats | None = None
 
     @classmethod
-    def of(cls, problem: TrainingData, stratified: bool) -> "Bootstrap":
-        """Return the bootstrap of a problem's rows, with `stratified` of each class by itself."""
-        labels = problem.labels
+    def of(cls, data: TrainingData, stratified: bool) -> "Bootstrap":
+        """Return the bootstrap of the rows, with `stratified` of each class by itself."""
+        labels = data.labels
         labelled, counts = labels.labelled, [len(labels.labelled)]
         if stratified:
             labelled = labelled[np.argsort(labels.codes[labelled], kind="stable")]
             counts = labels.counts.tolist()
         return cls(
-            n_rows=problem.n_rows,
+            n_rows=data.n_rows,
             labelled=labelled.astype(np.int32),
             strata=np.cumsum([0, *counts]).astype(np.int32),
             unlabelled=labels.unlabelled,
-            groups=problem.design.groups,
-            weights=row_weights(problem),
+            groups=data.design.groups,
+            weights=row_weights(data),
         )
 
     @classmethod
@@ -128,7 +128,7 @@ class Bootstrap:
         in_bag = np.ones((len(members), self.n_rows), dtype=np.int32)
         is_out = np.zeros(in_bag.shape, dtype=bool)
         pending = np.arange(len(members))
-        for n_before in range(MOST_DRAWS):
+        for n_before in range(MAX_DRAWS):
             some = members[pending]
             draw = self._draw_rows if self.groups is None else self._draw_groups
             times = draw(seed, some, n_before)
@@ -171,9 +171,9 @@ class Bootstrap:
         return np.where((times > 0) & (share > 0), counts, 0).astype(np.int32)
 
 
-def row_weights(problem: TrainingData) -> Floats | None:
+def row_weights(data: TrainingData) -> Floats | None:
     """Return what each row counts for, 1 on average; None where all rows count alike."""
-    weights = problem.design.weights
+    weights = data.design.weights
     if weights is None or not len(weights) or (weights == weights[0]).all():
         return None
     return np.asarray(weights / weights.mean())

@@ -11,7 +11,8 @@ they learn from them is the estimator's own.
   confidence that is asked for is reached.
 - Trees stand between equal splits by their random state; the widest gap (SSFI's default reading) is
   not to be had from scikit-learn.
-- Gaps (NaN) are left to the estimator, which must take them: scikit-learn's trees try both sides
+- Missing values (NaN) are left to the estimator, which must take them: scikit-learn's trees try
+both sides
   for them at each split.
 - The expected loss under a permutation is exact for scikit-learn's trees, by the thresholds of each
   feature; for other estimators it is the mean over `N_PERMUTATIONS` random permutations.
@@ -130,7 +131,7 @@ def permutation_losses(
     sampled : bool
         One random permutation for each column instead of the expectation, or its estimate.
     copies : array of shape (n,), optional
-        How many rows each row stands for: in the expectation it gives its value to others so often.
+        How many rows each row represents: in the expectation it gives its value to others so often.
         A random permutation takes each for one.
 
     Returns
@@ -170,7 +171,7 @@ def _replace(
 
     Over all permutations each of the n values meets a row equally often. Values between the same
     two thresholds of a tree are as one, so a tree is asked about one of them, for all rows at once;
-    gaps are one more such value.
+    missing values are one more such value.
     """
     values = X[:, [column]].toarray().ravel() if issparse(X) else X[:, column]
     n_rows = len(values)
@@ -410,7 +411,7 @@ class EstimatorContext(EnsembleContext):
     @classmethod
     def build(
         cls,
-        problem: TrainingData,
+        data: TrainingData,
         n_drawn: int,
         *,
         estimator: Any = None,
@@ -424,7 +425,7 @@ class EstimatorContext(EnsembleContext):
 
         Parameters
         ----------
-        problem : TrainingData
+        data : TrainingData
         n_drawn : int
             Features that each member draws.
         estimator : scikit-learn classifier or None
@@ -443,32 +444,32 @@ class EstimatorContext(EnsembleContext):
         -------
         EstimatorContext
         """
-        X, scale = problem.X, None
+        X, scale = data.X, None
         if estimator is None:
             max_features = n_drawn if draws_at_nodes else None
             estimator = DecisionTreeClassifier(max_depth=max_depth, max_features=max_features)
             # factors that bring each column into the range of float32, in which trees read it
-            low, high = known_extremes(X) if problem.has_gaps else extremes(X)
+            low, high = known_extremes(X) if data.has_missing else extremes(X)
             scale = 1.0 / power_of_two(np.maximum(-low, high))
         elif not is_classifier(estimator):
             raise ValueError(f"estimator must be a classifier: got {estimator!r}.")
-        elif problem.has_gaps and not allow_nan(estimator):
+        elif data.has_missing and not allow_nan(estimator):
             raise ValueError(
                 f"X has missing values (NaN), which {type(estimator).__name__} does not take. Fill "
                 "them, give an estimator that does, as a pipeline with an imputer, or none: got "
                 f"estimator={estimator!r}."
             )
-        if row_weights(problem) is not None and not has_fit_parameter(estimator, "sample_weight"):
+        if row_weights(data) is not None and not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(
                 f"sample_weight was given, which fit of {type(estimator).__name__} does not take. "
                 f"Give an estimator that does, or none: got estimator={estimator!r}."
             )
-        n_columns = problem.n_features if draws_at_nodes else n_drawn
-        is_dense = gets_dense(estimator, problem.n_rows, n_columns)
+        n_columns = data.n_features if draws_at_nodes else n_drawn
+        is_dense = gets_dense(estimator, data.n_rows, n_columns)
         return cls.of(
-            problem,
+            data,
             n_drawn,
-            data=X.tocsr() if problem.is_sparse and draws_at_nodes else X,
+            data=X.tocsr() if data.is_sparse and draws_at_nodes else X,
             estimator=estimator,
             row_format=RowFormat(is_dense, draws_at_nodes, scale),
             draws_at_nodes=draws_at_nodes,

@@ -20,13 +20,13 @@ from semisift.utils._random import row_mask
 from semisift.utils._typing import Floats
 
 # Up to so many rows, the rank of a value within its column fits into a byte.
-MOST_BYTE_RANKS = 256
+MAX_BYTE_RANKS = 256
 # Values whose order is held as int64, 8 MB, before it is narrowed.
 SORTED_AT_ONCE = 1 << 20
 # Of sparse rows those in the bags are taken out where all rows are so many times more.
-FEW_IN_BAGS = 4
+MIN_IN_BAGS = 4
 # What trees hold for each node, besides the place of its counts.
-OF_NODES = "feature", "threshold", "left", "leaf", "gaps_left"
+OF_NODES = "feature", "threshold", "left", "leaf", "missing_left"
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,7 @@ class TreeContext(EnsembleContext):
         if self.by_row is None:
             return self.data, codes, self.labelled, picks
         rows = np.union1d(self.labelled, picks[picks >= 0])
-        if len(rows) * FEW_IN_BAGS > self.n_rows:
+        if len(rows) * MIN_IN_BAGS > self.n_rows:
             return self.data, codes, self.labelled, picks
         place = np.full(self.n_rows + 1, -1, dtype=np.int32)  # the last one is for no row
         place[rows] = np.arange(len(rows))
@@ -224,7 +224,7 @@ class TreeContext(EnsembleContext):
     @classmethod
     def build(
         cls,
-        problem: TrainingData,
+        data: TrainingData,
         n_drawn: int,
         *,
         widest_gap: bool = False,
@@ -236,7 +236,7 @@ class TreeContext(EnsembleContext):
 
         Parameters
         ----------
-        problem : TrainingData
+        data : TrainingData
         n_drawn : int
             Features that each member draws.
         widest_gap : bool
@@ -251,42 +251,42 @@ class TreeContext(EnsembleContext):
         -------
         TreeContext
         """
-        n_labelled = len(problem.labels.labelled)
+        n_labelled = len(data.labels.labelled)
         is_large = large_bags or n_labelled > _kernels.grow.SIDE_BY_SIDE
-        has_few = n_labelled * FEW_IN_BAGS <= problem.n_rows
-        most_ranked = MOST_BYTE_RANKS - problem.has_gaps  # which have a rank of their own
-        has_ranks = not problem.is_sparse and problem.n_rows <= most_ranked
+        has_few = n_labelled * MIN_IN_BAGS <= data.n_rows
+        most_ranked = MAX_BYTE_RANKS - data.has_missing  # which have a rank of their own
+        has_ranks = not data.is_sparse and data.n_rows <= most_ranked
         return cls.of(
-            problem,
+            data,
             n_drawn,
-            data=_kernels.columns.Columns(problem.X, problem.has_gaps),
-            spread=spread_of(problem) if widest_gap else None,
+            data=_kernels.columns.Columns(data.X, data.has_missing),
+            spread=spread_of(data) if widest_gap else None,
             max_depth=max_depth,
             has_ranks=has_ranks,
-            has_order=is_large and not (problem.is_sparse or has_ranks),
-            has_few_in_bags=problem.is_sparse and has_few,
+            has_order=is_large and not (data.is_sparse or has_ranks),
+            has_few_in_bags=data.is_sparse and has_few,
             **options,
         )
 
 
-def spread_of(problem: TrainingData) -> Floats:
+def spread_of(data: TrainingData) -> Floats:
     """Return the spread of the columns: where all rows count alike, the same bits as ever."""
-    if problem.design.weights is not None and row_weights(problem) is None:
-        problem = replace(problem, design=replace(problem.design, weights=None))
-    return problem.spread
+    if data.design.weights is not None and row_weights(data) is None:
+        data = replace(data, design=replace(data.design, weights=None))
+    return data.spread
 
 
 Predictors = TreePredictors | EstimatorPredictors
 
 
 def build_context(
-    problem: TrainingData, n_drawn: int, *, estimator: Any = None, **options: Any
+    data: TrainingData, n_drawn: int, *, estimator: Any = None, **options: Any
 ) -> EnsembleContext:
     """Prepare for the estimator if one is given, else for trees.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     n_drawn : int
         Features that each member draws.
     estimator : scikit-learn classifier or None
@@ -300,8 +300,8 @@ def build_context(
     if estimator is None:
         _kernels.warn_if_missing()
         if _kernels.are_compiled():
-            return TreeContext.build(problem, n_drawn, **options)
-    return EstimatorContext.build(problem, n_drawn, estimator=estimator, **options)
+            return TreeContext.build(data, n_drawn, **options)
+    return EstimatorContext.build(data, n_drawn, estimator=estimator, **options)
 
 
 def new_blocks(committee: Committee, context: EnsembleContext) -> list[MemberBlock]:

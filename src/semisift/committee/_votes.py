@@ -13,7 +13,7 @@ COLLAPSED_SHARE = 0.05
 # and at most this part of what the labelled rows let expect,
 COLLAPSED_PART = 0.25
 # provided that at least so many rows were to be expected: a few rows may well be of one class.
-FEWEST_EXPECTED = 30
+MIN_EXPECTED = 30
 
 
 class CommitteeVerdict(NamedTuple):
@@ -93,7 +93,7 @@ def is_degenerate(winner: NDArray[np.integer], labelled_shares: Floats | None) -
     others = len(winner) - wins[top]
     expected = len(winner) * (1 - labelled_shares[top])
     most = min(COLLAPSED_SHARE * len(winner), COLLAPSED_PART * expected)
-    return bool(expected >= FEWEST_EXPECTED and others <= most)
+    return bool(expected >= MIN_EXPECTED and others <= most)
 
 
 def sort_confident(

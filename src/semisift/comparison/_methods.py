@@ -63,10 +63,10 @@ class AllLabels(FisherScore):
 
     sees_all_labels = True
 
-    def _check_labels(self, problem: TrainingData) -> None:
+    def _check_labels(self, data: TrainingData) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoUnlabelledDataWarning)  # it is meant so
-            super()._check_labels(problem)
+            super()._check_labels(data)
 
 
 class AllFeatures(RandomRanking):

@@ -60,7 +60,7 @@ def make(
     what: str,
     names: Iterable[str] | None = None,
 ) -> Any:
-    """Make what a name with parameters stands for.
+    """Make what a name with parameters represents.
 
     Parameters
     ----------

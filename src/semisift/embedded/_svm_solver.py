@@ -19,7 +19,7 @@ TOLERANCE = 1e-10
 LOST = 1e-8
 
 # Steps of the solver after which it stops short of the tolerance; thousands are many.
-MOST_STEPS = 1_000_000
+MAX_STEPS = 1_000_000
 
 
 class Machines:
@@ -87,7 +87,7 @@ class Machines:
         """Find the dual variables."""
         machines = zip(self.target, self.low, self.high, self.dual, self.gradient, strict=True)
         for machine in machines:
-            _kernels.dual.solve(self.gram, *machine, TOLERANCE, MOST_STEPS)
+            _kernels.dual.solve(self.gram, *machine, TOLERANCE, MAX_STEPS)
 
     @property
     def lengths(self) -> Floats:

@@ -63,14 +63,14 @@ NEGLIGIBLE = 1e-15
 # The decrease that a step must bring, as a share of what its slope promises.
 ENOUGH = 1e-4
 
-MOST_STEPS = 200
+MAX_STEPS = 200
 
 # Weights do not fall below this, or columns could not come back.
-LEAST = 1e-12
+MIN = 1e-12
 
 # While steps lower the objective they grow by this factor, up to so many in one; else they shrink.
 GROWTH, SHRINKAGE = 1.5, 4.0
-LONGEST = 64.0
+MAX = 64.0
 
 
 class SquaredHinge:
@@ -122,7 +122,7 @@ def newton(R1: Floats, y: Floats, C: float, x: Floats) -> tuple[Floats, float]:
     """Train one machine; the last column of R1 is 1, and the last entry of x is not penalised."""
     slack = np.maximum(0.0, 1 - y * (R1 @ x))
     objective = x[:-1] @ x[:-1] / 2 + C * (slack @ slack)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         active = slack > 0
         part = R1[active]
         hessian = 2 * C * part.T @ part
@@ -201,11 +201,11 @@ class WideModel:
     ) -> None:
         self.columns, self.Q, self.labelled, self.machines = columns, Q, labelled, machines
         # most columns soon have the least weight, and need not be looked at for the Gram matrix
-        self.K_of_least = LEAST * columns.gram(np.ones(len(columns.factor)))
+        self.K_of_least = MIN * columns.gram(np.ones(len(columns.factor)))
 
     def solve(self, d: Floats) -> Solution:
         """Return the machines for weights d of the columns."""
-        K = self.columns.gram(np.maximum(d - LEAST, 0.0))
+        K = self.columns.gram(np.maximum(d - MIN, 0.0))
         K += self.K_of_least
         system = (self.Q @ K).T
         system[np.diag_indices_from(system)] += 1.0
@@ -293,14 +293,14 @@ def alternate(
         relative = state.solution.pull / state.solution.pull.max()
         while True:
             d = np.zeros(len(usable))
-            d[usable] = water_filling((state.d * relative**exponent)[usable], m, LEAST)
+            d[usable] = water_filling((state.d * relative**exponent)[usable], m, MIN)
             new = _state(model, d, m)
             if new.solution.objective <= state.solution.objective:
                 break
             if exponent == 1.0:
                 return  # what is left is rounding
             exponent = max(1.0, exponent / SHRINKAGE)
-        exponent = min(LONGEST, exponent * GROWTH)
+        exponent = min(MAX, exponent * GROWTH)
         state = new
         yield state
 
@@ -447,15 +447,15 @@ class FSManifold(GraphRanker):
     tol: float = 1e-5
     max_iter: int = 5000
 
-    def _n_tasks(self, problem: TrainingData) -> None:
+    def _n_tasks(self, data: TrainingData) -> None:
         return None
 
     @one_blas_thread()
-    def _score(self, problem: TrainingData) -> Floats:
-        rows = problem.some_rows(self.max_unlabelled)
-        part = problem.part(rows)
-        m = self._count_to_pick(problem)
-        state = self._fit_model(part, self._graph_of_rows(problem, part, rows), m)
+    def _score(self, data: TrainingData) -> Floats:
+        rows = data.some_rows(self.max_unlabelled)
+        part = data.part(rows)
+        m = self._count_to_pick(data)
+        state = self._fit_model(part, self._graph_of_rows(data, part, rows), m)
         for _ in range(self.rebuild):
             best = np.sort(np.lexsort((state.solution.pull, state.d))[-m:])
             chosen = TrainingData(part.X[:, best], part.labels, part.seed)
@@ -469,9 +469,9 @@ class FSManifold(GraphRanker):
                 ConvergenceWarning,
             )
         self.gains_ = state.solution.pull**2 / 2
-        return np.where(state.d > LEAST, state.d, 0.0)
+        return np.where(state.d > MIN, state.d, 0.0)
 
-    def _graph_of_rows(self, problem: TrainingData, part: TrainingData, rows: Ints) -> Graph:
+    def _graph_of_rows(self, data: TrainingData, part: TrainingData, rows: Ints) -> Graph:
         """Return the graph of the rows that are used; a given matrix is one of all rows."""
         is_matrix = not isinstance(self.graph, str) and not hasattr(self.graph, "fit_transform")
         if is_matrix and self.rebuild:
@@ -479,20 +479,20 @@ class FSManifold(GraphRanker):
                 f"rebuild={self.rebuild} makes graphs from columns, but graph is a matrix: leave "
                 "rebuild at 0, or give a transformer or the name of a graph."
             )
-        if not is_matrix or part is problem:
+        if not is_matrix or part is data:
             return self._graph(part)
-        upper = self._graph(problem).upper[rows][:, rows]
+        upper = self._graph(data).upper[rows][:, rows]
         nodes = np.arange(len(rows))
         return Graph(*edges_of(upper), nodes, nodes, np.zeros(len(rows)))
 
-    def _fit_model(self, problem: TrainingData, graph: Graph, m: int) -> ManifoldState:
+    def _fit_model(self, data: TrainingData, graph: Graph, m: int) -> ManifoldState:
         """Find the weights of the columns with one graph."""
-        scale = self.graph_weight / problem.n_rows**2
+        scale = self.graph_weight / data.n_rows**2
         Q = (scale * (diags_array(graph.between) - graph.upper - graph.upper.T)).tocsr()
-        columns = standardised(problem, graph.rows)
-        labels = problem.labels
+        columns = standardised(data, graph.rows)
+        labels = data.labels
         signs = class_signs(labels.codes[labels.labelled], labels.n_classes)
-        kind = TallModel if problem.n_features <= len(graph.rows) else WideModel
+        kind = TallModel if data.n_features <= len(graph.rows) else WideModel
         model = kind(columns, Q, graph.node[labels.labelled], SquaredHinge(signs, self.C))
         usable = columns.factor > 0
         states = alternate(model, usable, min(m, int(usable.sum())), self.tol, self.max_iter)
@@ -503,18 +503,18 @@ class FSManifold(GraphRanker):
         self.n_iter_ = len(path)
         return state
 
-    def _tie_key(self, problem: TrainingData) -> Floats:
+    def _tie_key(self, data: TrainingData) -> Floats:
         return self.gains_
 
 
-def standardised(problem: TrainingData, rows: Ints) -> ScaledColumns:
+def standardised(data: TrainingData, rows: Ints) -> ScaledColumns:
     """Return some rows with each column scaled to standard deviation 1 over all rows.
 
     A shift changes nothing, since machines have a bias, so sparse columns are not centred.
     """
-    unit = units(problem)
-    mean, squares = column_moments(problem.X, unit)
-    spread = np.sqrt(squares / problem.n_rows)
-    factor = np.divide(1.0, spread, out=np.zeros(len(spread)), where=~problem.constant)
-    centre = np.where(filled_columns(problem.X), mean, 0.0)
-    return ScaledColumns(problem.X, rows, unit, centre, factor)
+    unit = units(data)
+    mean, squares = column_moments(data.X, unit)
+    spread = np.sqrt(squares / data.n_rows)
+    factor = np.divide(1.0, spread, out=np.zeros(len(spread)), where=~data.constant)
+    centre = np.where(filled_columns(data.X), mean, 0.0)
+    return ScaledColumns(data.X, rows, unit, centre, factor)

@@ -52,7 +52,7 @@ from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
 from semisift.utils._typing import Bools, Floats, Ints
 
 # Added to the lengths of the rows of W, so that no weight vanishes for good.
-LEAST_LENGTH = 1e-5
+MIN_LENGTH = 1e-5
 
 BLOCK_VALUES = 1 << 22
 
@@ -189,7 +189,7 @@ def descend(
         mean = shares.mean(axis=0)
         for _ in range(n_inner):
             lengths, values = model.solve(theta, shares - mean, gamma)
-            theta = np.where(usable, lengths + LEAST_LENGTH, 0.0)
+            theta = np.where(usable, lengths + MIN_LENGTH, 0.0)
             theta /= theta.sum()
         values += mean
         shares = shares.copy()
@@ -214,7 +214,7 @@ def solve_ridge(matrix: Floats, target: Floats) -> Floats:
 
 
 # Systems of equations of more unknowns than this take minutes a step, and gigabytes.
-MOST_UNKNOWNS = 10_000
+MAX_UNKNOWNS = 10_000
 
 PAPER_TOL = 1e-8
 PAPER_STEPS = 100
@@ -296,20 +296,20 @@ class RLSR(FeatureRanker):
     max_unlabelled: int | None = 1000
     variant: Literal["default", "paper"] = "default"
 
-    def _n_tasks(self, problem: TrainingData) -> None:
+    def _n_tasks(self, data: TrainingData) -> None:
         return None
 
     @one_blas_thread()
-    def _score(self, problem: TrainingData) -> Floats:
+    def _score(self, data: TrainingData) -> Floats:
         most = self.max_unlabelled
-        part = problem
-        if most is not None and problem.n_features > most:
-            part = problem.part(problem.some_rows(most))
+        part = data
+        if most is not None and data.n_features > most:
+            part = data.part(data.some_rows(most))
         self._check_size(part)
-        usable = ~problem.constant
+        usable = ~data.constant
         if not usable.any():
             self.objective_path_, self.n_iter_ = np.zeros(1), 1
-            return np.zeros(problem.n_features)
+            return np.zeros(data.n_features)
         columns, gamma = self._columns(part)
         kind = TallRegression if part.n_features <= part.n_rows else WideRegression
         paper = self.variant == "paper"
@@ -334,34 +334,34 @@ class RLSR(FeatureRanker):
         self.n_iter_ = len(path)
         return best
 
-    def _check_size(self, problem: TrainingData) -> None:
-        unknowns = min(problem.n_rows, problem.n_features)
-        if unknowns > MOST_UNKNOWNS:
+    def _check_size(self, data: TrainingData) -> None:
+        unknowns = min(data.n_rows, data.n_features)
+        if unknowns > MAX_UNKNOWNS:
             raise ValueError(
                 f"RLSR solves equations of as many unknowns as there are rows or columns, at most "
-                f"{MOST_UNKNOWNS}: got {problem.n_rows} rows, {len(problem.labels.labelled)} of "
-                f"them labelled, and {problem.n_features} columns. Leave out labelled rows, or set "
+                f"{MAX_UNKNOWNS}: got {data.n_rows} rows, {len(data.labels.labelled)} of "
+                f"them labelled, and {data.n_features} columns. Leave out labelled rows, or set "
                 "max_unlabelled lower."
             )
 
-    def _columns(self, problem: TrainingData) -> tuple[ScaledColumns, float]:
+    def _columns(self, data: TrainingData) -> tuple[ScaledColumns, float]:
         """Return the columns, scaled, and gamma in their unit."""
-        gamma, unit = self.gamma, units(problem)
+        gamma, unit = self.gamma, units(data)
         if self.variant == "paper":
-            _, common = column_factors(problem.X, None, problem.spans)
-            unit = np.full(problem.n_features, common)
+            _, common = column_factors(data.X, None, data.spans)
+            unit = np.full(data.n_features, common)
             with np.errstate(over="ignore", under="ignore"):
                 gamma = gamma / common / common
             limits = np.finfo(np.float64)
             gamma = min(max(gamma, float(limits.tiny)), float(limits.max))
-        mean, squares = column_moments(problem.X, unit)
-        varies = ~problem.constant
+        mean, squares = column_moments(data.X, unit)
+        varies = ~data.constant
         factor = varies.astype(np.float64)
         if self.variant == "default":
-            factor *= self._factors(np.sqrt(squares / problem.n_rows), unit, varies)
-        centre = np.where(filled_columns(problem.X), mean, 0.0)
-        rows = np.arange(problem.n_rows)
-        return ScaledColumns(problem.X, rows, unit, centre, factor), gamma
+            factor *= self._factors(np.sqrt(squares / data.n_rows), unit, varies)
+        centre = np.where(filled_columns(data.X), mean, 0.0)
+        rows = np.arange(data.n_rows)
+        return ScaledColumns(data.X, rows, unit, centre, factor), gamma
 
     def _factors(self, spread: Floats, unit: Floats, varies: Bools) -> Floats:
         """Return what columns, in units of their own, are multiplied by."""

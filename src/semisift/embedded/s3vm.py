@@ -64,7 +64,7 @@ ELIMINATION_STREAM = 0x726665
 ONE_BY_ONE = 25_000
 
 # Progress is told so many times.
-MOST_TASKS = 100
+MAX_TASKS = 100
 
 
 class S3VMRFE(FeatureRanker):
@@ -151,18 +151,18 @@ class S3VMRFE(FeatureRanker):
     max_unlabelled: int | None = 1000
     warm_start: bool = False
 
-    def _n_left(self, problem: TrainingData) -> int:
+    def _n_left(self, data: TrainingData) -> int:
         """Return how many columns are left at the end, to be ranked by their strength."""
         return 1
 
-    def _n_tasks(self, problem: TrainingData) -> int:
-        return len(self._tasks(problem))
+    def _n_tasks(self, data: TrainingData) -> int:
+        return len(self._tasks(data))
 
-    def _tasks(self, problem: TrainingData) -> list[list[int]]:
+    def _tasks(self, data: TrainingData) -> list[list[int]]:
         """Return how many columns are to leave in each step, in groups of steps."""
-        n = int((~problem.constant).sum()) - len(self._gone(problem))
-        steps = self._steps(n, self._n_left(problem))
-        size = max(1, -(-len(steps) // MOST_TASKS))
+        n = int((~data.constant).sum()) - len(self._gone(data))
+        steps = self._steps(n, self._n_left(data))
+        size = max(1, -(-len(steps) // MAX_TASKS))
         return [steps[start : start + size] for start in range(0, len(steps), size)]
 
     def _steps(self, n: int, n_left: int) -> list[int]:
@@ -177,23 +177,23 @@ class S3VMRFE(FeatureRanker):
             n -= steps[-1]
         return steps
 
-    def _gone(self, problem: TrainingData) -> Ints:
+    def _gone(self, data: TrainingData) -> Ints:
         """Return the columns that an earlier fit eliminated, if it is to be gone on with."""
         before = np.array(vars(self).get("eliminated_", ()), dtype=np.int64)
-        n_to_leave = int((~problem.constant).sum()) - self._n_left(problem)
+        n_to_leave = int((~data.constant).sum()) - self._n_left(data)
         if not self.warm_start or not 0 < len(before) < n_to_leave:
             return before[:0]
-        return before if self._eliminated_from == problem.fingerprint else before[:0]
+        return before if self._eliminated_from == data.fingerprint else before[:0]
 
     @one_blas_thread()
-    def _score(self, problem: TrainingData) -> Floats:
-        gone = self._gone(problem)
-        tasks = self._tasks(problem)
-        kept = ~problem.constant
+    def _score(self, data: TrainingData) -> Floats:
+        gone = self._gone(data)
+        tasks = self._tasks(data)
+        kept = ~data.constant
         kept[gone] = False
         order = gone.tolist()
-        self._eliminated_from = problem.fingerprint
-        elimination = self._begin(problem, kept)
+        self._eliminated_from = data.fingerprint
+        elimination = self._begin(data, kept)
         try:
             for task in self._progress(tasks, "columns"):
                 for count in task:
@@ -201,7 +201,7 @@ class S3VMRFE(FeatureRanker):
         finally:
             self.eliminated_ = np.array(order, dtype=np.int64)
         order.extend(elimination.by_strength())
-        scores = np.full(problem.n_features, np.nan)
+        scores = np.full(data.n_features, np.nan)
         scores[order] = np.arange(1, len(order) + 1)
         return scores
 
@@ -209,10 +209,10 @@ class S3VMRFE(FeatureRanker):
         stays = super()._stays_after_failure(before)
         return {*stays, "eliminated_", "_eliminated_from"}  # to be gone on with
 
-    def _begin(self, problem: TrainingData, kept: Bools) -> Elimination:
+    def _begin(self, data: TrainingData, kept: Bools) -> Elimination:
         """Train the machines on the columns that are left."""
         _kernels.warn_if_missing()
-        part = problem.part(problem.some_rows(self.max_unlabelled))
+        part = data.part(data.some_rows(self.max_unlabelled))
         labels, rows = part.labels, part.labels.unlabelled
         labelled = unlabelled = None
         if labels.n_classes >= 2:
@@ -230,26 +230,26 @@ class S3VMRFE(FeatureRanker):
         is_used = self.unlabelled_weight > 0 or self.variant == "paper" or labelled is None
         if is_used and len(rows):
             unlabelled = one_class(unit_columns(part, rows), self.nu)
-        chance = np.random.default_rng([problem.seed, ELIMINATION_STREAM])
+        chance = np.random.default_rng([data.seed, ELIMINATION_STREAM])
         return Elimination(
             labelled,
             unlabelled,
             unlabelled_weight=1.0 if labelled is None else float(self.unlabelled_weight),
             is_printed=self.variant == "paper",
             kept=kept,
-            tie_order=chance.permutation(problem.n_features),
+            tie_order=chance.permutation(data.n_features),
             last=self._picked_first,
         )
 
 
-def unit_columns(problem: TrainingData, rows: Ints) -> ScaledColumns:
-    """Return some rows with each column scaled to [0, 1] over all rows of the problem."""
-    unit = power_of_two(problem.spans)
-    low = problem.X.min(axis=0)
-    low = np.asarray(low.toarray().ravel() if problem.is_sparse else low, dtype=np.float64)
+def unit_columns(data: TrainingData, rows: Ints) -> ScaledColumns:
+    """Return some rows with each column scaled to [0, 1] over all rows of the training data."""
+    unit = power_of_two(data.spans)
+    low = data.X.min(axis=0)
+    low = np.asarray(low.toarray().ravel() if data.is_sparse else low, dtype=np.float64)
     with np.errstate(divide="ignore"):
-        factor = np.where(problem.constant, 0.0, unit / problem.spans)
-    return ScaledColumns(problem.X, rows, unit, low / unit, factor)
+        factor = np.where(data.constant, 0.0, unit / data.spans)
+    return ScaledColumns(data.X, rows, unit, low / unit, factor)
 
 
 # --- s3vm fs --------------------------------------------------------------------------------------
@@ -324,15 +324,15 @@ class S3VMFS(S3VMRFE):
 
     train_once: bool = False
 
-    def _n_left(self, problem: TrainingData) -> int:
-        return self._count_to_select(problem.n_features)
+    def _n_left(self, data: TrainingData) -> int:
+        return self._count_to_select(data.n_features)
 
     def _steps(self, n: int, n_left: int) -> list[int]:
         return [] if self.train_once else super()._steps(n, n_left)
 
-    def _score(self, problem: TrainingData) -> Floats:
-        scores = super()._score(problem)
+    def _score(self, data: TrainingData) -> Floats:
+        scores = super()._score(data)
         if self.train_once:
             order = np.argsort(scores)[: np.isfinite(scores).sum()]  # NaN last
-            self.eliminated_ = order[: max(0, len(order) - self._n_left(problem))]
+            self.eliminated_ = order[: max(0, len(order) - self._n_left(data))]
         return scores

@@ -15,7 +15,7 @@ from semisift.ensemble._random_subspaces import draw_subspaces
 from semisift.parallel import Committee, committee_size, features_to_draw
 from semisift.utils._sklearn_compat import (
     JOBS,
-    MOST_MEMBERS,
+    MAX_MEMBERS,
     Interval,
     RealNotInt,
     StrOptions,
@@ -24,7 +24,7 @@ from semisift.utils._sklearn_compat import (
 from semisift.utils._typing import Floats
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
+    "n_members": [StrOptions({"auto"}), at_least(1, MAX_MEMBERS)],
     "max_features": [StrOptions({"sqrt"}), at_least(1), Interval(RealNotInt, 0, 1, closed="right")],
     "max_depth": [None, at_least(1)],
     "permutation": [StrOptions({"expected", "sampled"})],
@@ -45,20 +45,20 @@ class CommitteeMixin:
     # Bytes of each feature that a member draws, kept until the end; counts of draws aside.
     bytes_a_draw: ClassVar[int] = 0
 
-    def _committee(self, problem: TrainingData) -> Committee:
-        wanted, p = self.n_members, problem.n_features
+    def _committee(self, data: TrainingData) -> Committee:
+        wanted, p = self.n_members, data.n_features
         n_members = committee_size(p) if isinstance(wanted, str) else int(wanted)
         return Committee(n_members, self.n_jobs)
 
-    def _bytes_needed(self: Any, problem: TrainingData) -> int:
-        n_features, committee = problem.n_features, self._committee(problem)
+    def _bytes_needed(self: Any, data: TrainingData) -> int:
+        n_features, committee = data.n_features, self._committee(data)
         n_draws = committee.n_members * features_to_draw(self.max_features, n_features)
         counts = len(committee.ranges()) * n_features * np.dtype(np.uint16).itemsize
-        needed: int = super()._bytes_needed(problem)  # type: ignore[misc]
+        needed: int = super()._bytes_needed(data)  # type: ignore[misc]
         return needed + counts + BYTES_A_MEMBER * committee.n_members + self.bytes_a_draw * n_draws
 
-    def _n_tasks(self, problem: TrainingData) -> int:
-        return len(self._committee(problem).ranges())
+    def _n_tasks(self, data: TrainingData) -> int:
+        return len(self._committee(data).ranges())
 
     def __sklearn_tags__(self: Any) -> Tags:
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -66,20 +66,20 @@ class CommitteeMixin:
             tags.input_tags.allow_nan &= allow_nan(self.estimator)
         return tags
 
-    def _subspaces(self: Any, problem: TrainingData, n_drawn: int) -> Int32s | None:
+    def _subspaces(self: Any, data: TrainingData, n_drawn: int) -> Int32s | None:
         """Return the features of all members, or None where they are drawn with equal chances.
 
         Members draw these by themselves, where they are at work.
         """
         if self.subspace == "random":
             return None
-        if problem.has_gaps:
+        if data.has_missing:
             raise ValueError(
                 'X has missing values (NaN), with which subspace must be "random": the mutual '
-                f"information of columns with gaps is not known. Got subspace={self.subspace!r}."
+                f"information needs complete columns. Got subspace={self.subspace!r}."
             )
-        size = self._committee(problem).n_members, n_drawn
-        return draw_subspaces(self.subspace, problem.X, problem.labels, problem.seed, *size)
+        size = self._committee(data).n_members, n_drawn
+        return draw_subspaces(self.subspace, data.X, data.labels, data.seed, *size)
 
 
 def measure(

@@ -22,10 +22,10 @@ from semisift.utils._columns import blocks, power_of_two
 from semisift.utils._typing import Floats, Ints
 
 # So few rows are not worth a map.
-FEWEST_ROWS = 500
+MIN_ROWS = 500
 
 # More units would make the cost of many rows more than linear in them.
-MOST_UNITS = 500
+MAX_UNITS = 500
 
 ROUGH_EPOCHS, FINE_EPOCHS = 20, 50
 
@@ -33,7 +33,7 @@ ROUGH_EPOCHS, FINE_EPOCHS = 20, 50
 BLOCK_VALUES = 1 << 22
 
 # Up to so many columns the covariance is decomposed; beyond, its leading directions are iterated.
-MOST_COLUMNS = 256
+MAX_COLUMNS = 256
 ITERATIONS = 12
 
 
@@ -87,7 +87,7 @@ def batch_som(X: Any) -> Codebook:
     for radius in radii(max(sides)):
         winner = nearest_units(narrow, units.astype(np.float32))
         near = np.exp(apart / (-2 * radius**2))
-        if n <= FEWEST_ROWS and not issparse(X):
+        if n <= MIN_ROWS and not issparse(X):
             pull = near[:, winner]
             weight, moved = pull.sum(axis=1), pull @ X
         else:
@@ -110,7 +110,7 @@ def grid_sides(n_rows: int, lengths: Floats) -> tuple[int, int]:
     >>> grid_sides(1000, np.array([1.0, 1.0]))
     (13, 12)
     """
-    n_units = min(5 * math.sqrt(n_rows), MOST_UNITS)
+    n_units = min(5 * math.sqrt(n_rows), MAX_UNITS)
     shape = min(lengths[0] / lengths[1], n_units) if lengths[1] > 0 else n_units
     long = max(1, round(math.sqrt(n_units * shape)))
     return long, max(1, round(n_units / long))
@@ -159,7 +159,7 @@ def _principal_plane(X: Any, centre: Floats) -> tuple[Floats, Floats]:
         shifted = X @ vectors - centre @ vectors
         return (X.T @ shifted - np.outer(centre, shifted.sum(axis=0))) / n
 
-    if p <= MOST_COLUMNS:
+    if p <= MAX_COLUMNS:
         values, vectors = np.linalg.eigh(covary(np.eye(p)))
     else:
         vectors = np.random.default_rng(0).normal(size=(p, 4))

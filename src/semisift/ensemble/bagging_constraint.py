@@ -35,11 +35,11 @@ from semisift.parallel import one_blas_thread
 from semisift.utils._columns import blocks, ratio
 from semisift.utils._labels import Pairs
 from semisift.utils._random import Purpose, draw_below
-from semisift.utils._sklearn_compat import MOST_MEMBERS, StrOptions, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, StrOptions, at_least
 from semisift.utils._typing import Floats
 
 # The constraint scores of so many bags and columns are held at once, 256 MB.
-MOST_SCORES = 1 << 25
+MAX_SCORES = 1 << 25
 
 
 class BaggingConstraintScore(PairRanker):
@@ -92,7 +92,7 @@ class BaggingConstraintScore(PairRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PairRanker._parameter_constraints,
-        "n_members": [at_least(1, MOST_MEMBERS)],
+        "n_members": [at_least(1, MAX_MEMBERS)],
         "aggregation": [StrOptions({"rank", "score"})],
         "max_pairs": [at_least(1)],
     }
@@ -101,20 +101,20 @@ class BaggingConstraintScore(PairRanker):
     aggregation: Literal["rank", "score"] = "rank"
     max_pairs: int = 5000
 
-    def _score(self, problem: TrainingData) -> Floats:
-        check_kinds(problem, type(self).__name__)
-        pairs = some_pairs(problem, self.max_pairs)
+    def _score(self, data: TrainingData) -> Floats:
+        check_kinds(data, type(self).__name__)
+        pairs = some_pairs(data, self.max_pairs)
         n_must, n_cannot = len(pairs.must_link), len(pairs.cannot_link)
-        total = np.zeros(problem.n_features)
+        total = np.zeros(data.n_features)
         with one_blas_thread():
-            for block in blocks(self.n_members, problem.n_features, MOST_SCORES):
+            for block in blocks(self.n_members, data.n_features, MAX_SCORES):
                 bags = range(block.start, block.stop)
-                if problem.design.groups is not None:
-                    must, cannot = draw_groups_of_pairs(problem, pairs, bags)
+                if data.design.groups is not None:
+                    must, cannot = draw_groups_of_pairs(data, pairs, bags)
                 else:
-                    must = draw_bags(problem.seed, bags, n_must, Purpose.LABELLED_BAG)
-                    cannot = draw_bags(problem.seed, bags, n_cannot, Purpose.UNLABELLED_BAG)
-                for scores in score_bags(problem, pairs, must, cannot):
+                    must = draw_bags(data.seed, bags, n_must, Purpose.LABELLED_BAG)
+                    cannot = draw_bags(data.seed, bags, n_cannot, Purpose.UNLABELLED_BAG)
+                for scores in score_bags(data, pairs, must, cannot):
                     total += rank_columns(scores) if self.aggregation == "rank" else scores
         return -total / self.n_members
 
@@ -126,25 +126,25 @@ def draw_bags(seed: int, bags: range, n_pairs: int, purpose: Purpose) -> Floats:
     return np.array([np.bincount(each, minlength=n_pairs) for each in drawn], dtype=np.float64)
 
 
-def draw_groups_of_pairs(problem: TrainingData, pairs: Pairs, bags: range) -> tuple[Floats, Floats]:
+def draw_groups_of_pairs(data: TrainingData, pairs: Pairs, bags: range) -> tuple[Floats, Floats]:
     """Return how often each bag of groups has each must-link and each cannot-link pair.
 
     A pair is there as often as both of its rows are.
     """
     kinds = pairs.must_link, pairs.cannot_link
     rows = np.unique(np.concatenate([kind.ravel() for kind in kinds]))
-    groups = np.asarray(problem.design.groups)[rows]
-    drawn, _ = Bootstrap.of_all(len(rows), groups=groups).draw(problem.seed, bags.start, bags.stop)
+    groups = np.asarray(data.design.groups)[rows]
+    drawn, _ = Bootstrap.of_all(len(rows), groups=groups).draw(data.seed, bags.start, bags.stop)
     must, cannot = (drawn[:, np.searchsorted(rows, kind)].prod(axis=2) for kind in kinds)
     return must.astype(np.float64), cannot.astype(np.float64)
 
 
-def score_bags(problem: TrainingData, pairs: Pairs, must: Floats, cannot: Floats) -> Floats:
+def score_bags(data: TrainingData, pairs: Pairs, must: Floats, cannot: Floats) -> Floats:
     """Return CS-1 of each bag for all columns, infinite where its cannot-link pairs do not differ.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     pairs : Pairs
     must, cannot : float arrays of shape (n_bags, n_pairs)
         How often each bag holds each pair of that kind.
@@ -153,24 +153,24 @@ def score_bags(problem: TrainingData, pairs: Pairs, must: Floats, cannot: Floats
     -------
     float array of shape (n_bags, p)
     """
-    unit = units(problem)
-    numerator = _sum_bags(problem, pairs.must_link, must, unit)
-    denominator = _sum_bags(problem, pairs.cannot_link, cannot, unit)
+    unit = units(data)
+    numerator = _sum_bags(data, pairs.must_link, must, unit)
+    denominator = _sum_bags(data, pairs.cannot_link, cannot, unit)
     if not len(pairs.must_link):  # c alone ranks: the larger the better
         with np.errstate(over="ignore", divide="ignore"):
             return np.asarray(1.0 / (denominator * unit * unit))
     if not len(pairs.cannot_link):
-        denominator += (problem.spread / unit) ** 2
+        denominator += (data.spread / unit) ** 2
     scores = np.array([ratio(m, c) for m, c in zip(numerator, denominator, strict=True)])
     return np.where(np.isnan(scores), np.inf, scores)
 
 
 def _sum_bags(
-    problem: TrainingData, pairs: NDArray[np.integer], bags: NDArray[Any], unit: Floats
+    data: TrainingData, pairs: NDArray[np.integer], bags: NDArray[Any], unit: Floats
 ) -> Floats:
-    sums = np.zeros((len(bags), problem.n_features))
+    sums = np.zeros((len(bags), data.n_features))
     if len(pairs):
-        for columns, squares in squared_differences(problem, pairs, unit):
+        for columns, squares in squared_differences(data, pairs, unit):
             sums[:, columns] = bags @ squares
     return sums
 

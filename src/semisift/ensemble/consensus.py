@@ -5,16 +5,16 @@ Consensus: the mean place of features with rankers that err in different ways.
     score_j = 1 - sum over rankers m of w_m log(rank_mj) / log(p)          ("product")
     score_j = 1 - sum over rankers m of w_m (rank_mj - 1) / (p - 1)        ("mean")
 
-with weights w that add up to 1; near-copies of better features are put last. The first is the rank
-product: a feature that one ranker puts at place 2 and another at 50 is as good as one that both put
-at place 10, so that the places at the top decide. The second is Borda's count.
+with weights w that add up to 1; features correlated with better features are put last. The first is
+the rank product: a feature that one ranker puts at place 2 and another at 50 is as good as one that
+both put at place 10, so that the places at the top decide. The second is Borda's count.
 
 R. Breitling, P. Armengaud, A. Amtmann, P. Herzyk (2004). Rank products: a simple, yet powerful, new
 method to detect differentially regulated genes in replicated microarray experiments. FEBS Letters
 573. C. Dwork, R. Kumar, M. Naor, D. Sivakumar (2001). Rank aggregation methods for the web. WWW 10.
 
-Which rankers to ask, how far to trust each and when to put near-copies last is our own choice.
-Direction: high is good. Cost: that of the rankers.
+Which rankers to ask, how far to trust each and when to put correlated features last is our own
+choice. Direction: high is good. Cost: that of the rankers.
 """
 
 import inspect
@@ -28,13 +28,13 @@ from sklearn.base import clone
 
 from semisift.base._data_kind import kind_of_data
 from semisift.base._ranker import FeatureRanker, WeightedRanker
-from semisift.base._training_data import MOST_HELD, TrainingData
+from semisift.base._training_data import MAX_HELD, TrainingData
 from semisift.ensemble.ssfi import SSFI
 from semisift.filters.transductive import TransductiveScore
 from semisift.transduction._soft_labels import kappa
 from semisift.utils._sklearn_compat import (
     JOBS,
-    MOST_MEMBERS,
+    MAX_MEMBERS,
     Interval,
     StrOptions,
     at_least,
@@ -47,7 +47,7 @@ from semisift.utils._validation import as_numbers
 NEAREST = 0.02
 
 
-def weigh_by_trust(rankers: Sequence[FeatureRanker], problem: TrainingData) -> Floats:
+def weigh_by_trust(rankers: Sequence[FeatureRanker], data: TrainingData) -> Floats:
     """Return how far each fitted ranker is trusted, in any unit.
 
     With s the stability of the soft labels of `TransductiveScore`, it counts s / (1 - s), the odds
@@ -59,8 +59,8 @@ def weigh_by_trust(rankers: Sequence[FeatureRanker], problem: TrainingData) -> F
     Parameters
     ----------
     rankers : sequence of FeatureRanker
-        Fitted on the problem.
-    problem : TrainingData
+        Fitted on the training data.
+    data : TrainingData
 
     Returns
     -------
@@ -72,8 +72,8 @@ def weigh_by_trust(rankers: Sequence[FeatureRanker], problem: TrainingData) -> F
         return weights
     stable = float(np.clip(soft.stability_, NEAREST, 1 - NEAREST))
     odds = stable / (1 - stable)
-    rows, classes = problem.all_labels.unlabelled, problem.labels.classes
-    counted = (problem.whole or problem).design.weights
+    rows, classes = data.all_labels.unlabelled, data.labels.classes
+    counted = (data.whole or data).design.weights
     if counted is not None:
         rows = rows[counted[rows] > 0]
     for place, ranker in enumerate(rankers):
@@ -103,7 +103,7 @@ def check_rankers(rankers: Any) -> None:
 # What is known of rows, from the first ranker that labels them.
 OF_ROWS = {"transduction_", "confidence_", "label_distributions_", "label_trust_", "recovered_"}
 
-# Of measurements: above this correlation one of two columns is a near-copy.
+# Of measurements: above this correlation one of two columns is a correlated feature.
 REDUNDANCY = 0.7
 
 
@@ -122,8 +122,8 @@ class Consensus(WeightedRanker):
     and where they do not, the two are averaged. The rankers and the rule were chosen on half of the
     data sets of benchmarks/consensus.py, which shows them on the other half.
 
-    Near-copies among measurements are put last: features with an absolute correlation above 0.7
-    with a better one. Counts, as of words or of molecules in a cell (no negative value, and at
+    Correlated features among measurements are put last: features with an absolute correlation above
+    0.7 with a better one. Counts, as of words or of molecules in a cell (no negative value, and at
     least half of the values zero), are left as they are.
 
     Parameters
@@ -131,7 +131,8 @@ class Consensus(WeightedRanker):
     {n_features_to_select}
     rankers : list of (str, FeatureRanker), default=None
         The rankers to ask, with their names. None takes the default ones. They are cloned; seed,
-        selection, the rule on near-copies and what is known of columns are those of the consensus.
+        selection, the rule on correlated features and what is known of columns are those of the
+        consensus.
     ranker_weights : array-like of shape (n_rankers,), default=None
         How much each ranker counts. None decides by the data: see
         `semisift.ensemble.consensus.weigh_by_trust`. Rankers without a `TransductiveScore` among
@@ -143,12 +144,12 @@ class Consensus(WeightedRanker):
     max_unlabelled : int or None, default=2000
         Rankers that label no rows work on so many unlabelled rows, drawn at random, where there are
         more. Those that do have a number of their own, and label all rows in a last pass.
-        Near-copies are looked for on at most 20,000 unlabelled rows.
+        Correlated features are looked for on at most 20,000 unlabelled rows.
     n_jobs : int, default=None
         Threads of the default rankers; the scores do not depend on it.
     redundancy_threshold : float, "auto" or None, default="auto"
         Rank columns whose absolute correlation with a better one exceeds it behind all others;
-        "auto" is 0.7 for measurements and None for counts, where near-copies are rare.
+        "auto" is 0.7 for measurements and None for counts, where correlated features are rare.
     {known columns}
     {random_state (draws, ties)}
 
@@ -168,7 +169,7 @@ class Consensus(WeightedRanker):
     data_kind_ : {"measurements", "counts"}
         What the columns were taken for.
     representative_ : ndarray of shape (n_features_in_,)
-        For each column, the column that stands for it. With a redundancy threshold only.
+        For each column, the column that represents it. With a redundancy threshold only.
     {representative_correlation_}
     transduction_ : ndarray of shape (n_samples,)
         Label of every row by the first ranker that labels rows, which is `TransductiveScore` by
@@ -217,7 +218,7 @@ class Consensus(WeightedRanker):
         "rankers": [None, list],
         "ranker_weights": [None, "array-like"],
         "aggregation": [StrOptions({"product", "mean"})],
-        "n_members": [StrOptions({"auto"}), at_least(1, MOST_MEMBERS)],
+        "n_members": [StrOptions({"auto"}), at_least(1, MAX_MEMBERS)],
         "max_unlabelled": [None, at_least(2)],
         "n_jobs": JOBS,
         "redundancy_threshold": [
@@ -237,55 +238,55 @@ class Consensus(WeightedRanker):
 
     @property
     def _most_used(self) -> int | None:
-        return MOST_HELD
+        return MAX_HELD
 
-    def _n_tasks(self, problem: TrainingData) -> int | None:
-        parts = [ranker._n_tasks(problem) for _, ranker in self._new_rankers()]
+    def _n_tasks(self, data: TrainingData) -> int | None:
+        parts = [ranker._n_tasks(data) for _, ranker in self._new_rankers()]
         return None if None in parts else len(parts) + sum(filter(None, parts))
 
-    def _bytes_needed(self, problem: TrainingData) -> int:
-        parts = (ranker._bytes_needed(problem) for _, ranker in self._new_rankers())
-        return super()._bytes_needed(problem) + max(parts)
+    def _bytes_needed(self, data: TrainingData) -> int:
+        parts = (ranker._bytes_needed(data) for _, ranker in self._new_rankers())
+        return super()._bytes_needed(data) + max(parts)
 
-    def _refuse_gaps(self, problem: TrainingData) -> None:
+    def _check_complete(self, data: TrainingData) -> None:
         for name, ranker in self._new_rankers():
-            if problem.has_gaps and not ranker.allow_nan:
-                ranker._refuse_gaps(problem)
+            if data.has_missing and not ranker.allow_nan:
+                ranker._check_complete(data)
             takes_weights = "sample_weight" in inspect.signature(ranker.fit).parameters
-            if problem.design.weights is not None and not takes_weights:
+            if data.design.weights is not None and not takes_weights:
                 raise TypeError(
                     f"sample_weight: the ranker {name!r} ({type(ranker).__name__}) takes none."
                 )
 
-    def _score(self, problem: TrainingData) -> Floats:
-        self.data_kind_ = kind_of_data(problem)
+    def _score(self, data: TrainingData) -> Floats:
+        self.data_kind_ = kind_of_data(data)
         rankers = self._new_rankers()
         given = self._given_weights(len(rankers))
         self.rankers_: list[tuple[str, FeatureRanker]] = []
         for name in OF_ROWS:
             self.__dict__.pop(name, None)  # of an earlier fit
-        few = problem
+        few = data
         if not all(ranker.is_transductive for _, ranker in rankers):
-            few = problem.part(problem.some_rows(self.max_unlabelled))
+            few = data.part(data.some_rows(self.max_unlabelled))
         for name, ranker in self._progress(rankers, "ranker"):
-            part = problem if ranker.is_transductive else few
+            part = data if ranker.is_transductive else few
             with self._watches(ranker):
                 ranker._set_ranking(part, ranker._score(part))
             self.rankers_.append((name, ranker))
             if not hasattr(self, "transduction_"):
                 self._keep_labels_of(ranker)
         if given is None:
-            given = weigh_by_trust([ranker for _, ranker in self.rankers_], problem)
+            given = weigh_by_trust([ranker for _, ranker in self.rankers_], data)
         given = given[: len(self.rankers_)]  # a callback may have ended the loop
         self.weights_ = given / given.sum()
         scores = np.array([ranker.scores_ for _, ranker in self.rankers_])
         self.part_rankings_ = rankdata(np.where(np.isnan(scores), np.inf, -scores), axis=1)
         return aggregate(self.part_rankings_, self.weights_, self.aggregation)
 
-    def _find_novel_rows(self, problem: TrainingData) -> None:
+    def _find_novel_rows(self, data: TrainingData) -> None:
         self.__dict__.pop("novel_rows_", None)
         for _, ranker in self.rankers_:
-            ranker._find_novel_rows(problem)
+            ranker._find_novel_rows(data)
             if hasattr(ranker, "novel_rows_"):
                 self.novel_rows_ = ranker.novel_rows_
 
@@ -331,7 +332,7 @@ class Consensus(WeightedRanker):
         copy: Consensus = clone(self).set_params(rankers=rankers)
         return copy
 
-    def _threshold_of_copies(self, problem: TrainingData) -> float | None:
+    def _threshold_of_copies(self, data: TrainingData) -> float | None:
         if not isinstance(self.redundancy_threshold, str):
             return self.redundancy_threshold
         return REDUNDANCY if self.data_kind_ == "measurements" else None

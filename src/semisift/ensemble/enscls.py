@@ -21,7 +21,7 @@ from semisift.base._training_data import TrainingData
 from semisift.committee._bootstrap import Bootstrap, Int32s
 from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin
 from semisift.ensemble._random_subspaces import KINDS
-from semisift.ensemble._som import FEWEST_ROWS, batch_som
+from semisift.ensemble._som import MIN_ROWS, batch_som
 from semisift.filters._constrained_laplacian import (
     N_CANNOT_LINKS,
     Constraints,
@@ -38,7 +38,7 @@ from semisift.filters._constraints import (
     weight_options,
 )
 from semisift.parallel import features_to_draw, one_blas_thread
-from semisift.utils._columns import MOST_SQUARED, dense_columns
+from semisift.utils._columns import MAX_SQUARED, dense_columns
 from semisift.utils._random import Purpose, stream_words
 from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
 from semisift.utils._typing import Bools, Floats
@@ -170,7 +170,7 @@ class SubspaceContext:
 
     @property
     def maps_rows(self) -> bool:
-        """Whether the units of a map stand for the unlabelled rows of each member."""
+        """Whether the units of a map represent the unlabelled rows of each member."""
         return self.most_unmapped is not None and len(self.unlabelled) > self.most_unmapped
 
 
@@ -189,20 +189,20 @@ class SubspaceSample(NamedTuple):
         return SubspaceSample(features, copies, pair_counts, self.unlabelled[own : own + 1])
 
 
-def make_context(ranker: Any, problem: TrainingData) -> SubspaceContext:
-    """Return what the members of an `EnsCLS` share on a problem."""
+def make_context(ranker: Any, data: TrainingData) -> SubspaceContext:
+    """Return what the members of an `EnsCLS` share on the training data."""
     _kernels.warn_if_missing()
     is_printed = ranker.variant == "paper"
     feature_scaling = None if is_printed else ranker.feature_scaling
-    n_drawn = features_to_draw(ranker.max_features, problem.n_features)
+    n_drawn = features_to_draw(ranker.max_features, data.n_features)
     options = weight_options(ranker)
     if feature_scaling == "minmax" and options.heat_scale == "raw":
         # columns are scaled for a mean over all of them
-        constant = options.heat_constant * n_drawn / problem.n_features
+        constant = options.heat_constant * n_drawn / data.n_features
         options = replace(options, heat_constant=constant)
-    constraints, unlabelled = list_constraints(problem)
+    constraints, unlabelled = list_constraints(data)
     bootstrap = "plain" if is_printed else ranker.bootstrap
-    codes = problem.labels.codes[constraints.rows]
+    codes = data.labels.codes[constraints.rows]
     bags_pairs = len(codes) > 0 and bool((codes < 0).all())
     n_each = [len(codes)]
     if bags_pairs:
@@ -210,10 +210,10 @@ def make_context(ranker: Any, problem: TrainingData) -> SubspaceContext:
     elif bootstrap == "stratified":
         constraints = constraints.ordered(np.argsort(codes, kind="stable"))
         n_each = np.unique(codes, return_counts=True)[1].tolist()
-    X, unit = scaled(problem, feature_scaling)
-    groups = problem.design.groups
+    X, unit = scaled(data, feature_scaling)
+    groups = data.design.groups
     # the paper maps the rows of every subspace, however few; a map of one row is that row
-    most_unmapped = 1 if is_printed else FEWEST_ROWS if ranker.compress == "som" else None
+    most_unmapped = 1 if is_printed else MIN_ROWS if ranker.compress == "som" else None
     return SubspaceContext(
         X=X,
         unit=unit,
@@ -228,8 +228,8 @@ def make_context(ranker: Any, problem: TrainingData) -> SubspaceContext:
         most_unmapped=most_unmapped,
         balance=None if is_printed else ranker.balance,
         options=options,
-        seed=problem.seed,
-        subspaces=ranker._subspaces(problem, n_drawn),
+        seed=data.seed,
+        subspaces=ranker._subspaces(data, n_drawn),
     )
 
 
@@ -290,7 +290,7 @@ def _leave_some_out(
         drawn = start + np.flatnonzero(is_drawn[start:stop])
         order[drawn[np.argsort(words[drawn])]] = np.arange(len(drawn)) / max(1, len(drawn))
     drawn = np.flatnonzero(is_drawn)
-    copies[drawn[np.lexsort((words[drawn], order[drawn]))[MOST_SQUARED:]]] = 0
+    copies[drawn[np.lexsort((words[drawn], order[drawn]))[MAX_SQUARED:]]] = 0
 
 
 def listed_member(
@@ -572,17 +572,17 @@ class EnsCLS(CommitteeMixin, PairRanker):
     mean: Literal["plain", "D"] = "D"
     n_jobs: int | None = None
 
-    def _score(self, problem: TrainingData) -> Floats:
-        warn_of_no_cannot_link(problem, type(self).__name__)
-        context, is_printed = make_context(self, problem), self.variant == "paper"
-        with self._committee(problem) as committee:
+    def _score(self, data: TrainingData) -> Floats:
+        warn_of_no_cannot_link(data, type(self).__name__)
+        context, is_printed = make_context(self, data), self.variant == "paper"
+        with self._committee(data) as committee:
             committee.limit_threads()
             scored = committee.map(score_members, committee.ranges(), context)
             parts = list(self._progress(scored, "members"))
         members = MemberScores(*map(np.concatenate, zip(*parts, strict=True)))
 
-        # Weights of a problem that was made from another one were checked there.
-        if context.options.weights == "heat" and problem.graph_source is None:
+        # Weights of the training data that was made from another one were checked there.
+        if context.options.weights == "heat" and data.graph_source is None:
             self._check_heat(min(N_PROBED, len(members.features)), context)
         taken = members.totals[:, N_CANNOT_LINKS] > 0
         if is_printed or not taken.any():
@@ -590,7 +590,7 @@ class EnsCLS(CommitteeMixin, PairRanker):
         scores, self.n_draws_ = aggregate(
             members.features[taken],
             members.scores[taken],
-            problem.n_features,
+            data.n_features,
             "printed" if is_printed else self.aggregation,
             len(taken),
         )

@@ -80,20 +80,20 @@ class ForestImportance(CommitteeMixin, WeightedRanker):
     permutation: Literal["expected", "sampled"] = "expected"
     n_jobs: int | None = None
 
-    def _score(self, problem: TrainingData) -> Floats:
-        problem = problem.part(problem.labels.labelled)
-        labels = problem.labels
+    def _score(self, data: TrainingData) -> Floats:
+        data = data.part(data.labels.labelled)
+        labels = data.labels
         context = build_context(
-            problem,
-            features_to_draw(self.max_features, problem.n_features),
+            data,
+            features_to_draw(self.max_features, data.n_features),
             max_depth=self.max_depth,
             draws_at_nodes=True,
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
         options = {"net": True, "sampled": self.permutation == "sampled"}
-        with self._committee(problem) as committee:
-            blocks, weights = new_blocks(committee, context), np.ones(problem.n_rows)
+        with self._committee(data) as committee:
+            blocks, weights = new_blocks(committee, context), np.ones(data.n_rows)
             measured = committee.map(measure, blocks, context, truth, weights, options)
             parts = list(self._progress(measured, "trees"))
         n_grown = sum(len(part.agreement) for part in parts)  # fewer if a callback stopped it
-        return add_up(parts, n_grown, problem.n_features)
+        return add_up(parts, n_grown, data.n_features)

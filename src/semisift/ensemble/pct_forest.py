@@ -55,7 +55,7 @@ from semisift.parallel import Committee, features_to_draw
 from semisift.utils._columns import column_moments
 from semisift.utils._labels import Labels
 from semisift.utils._random import Purpose, draw_distinct, stream_words
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, StrOptions, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, StrOptions, at_least
 from semisift.utils._typing import Floats, Ints
 from semisift.utils._warnings import warn
 
@@ -143,26 +143,26 @@ class PCTContext:
     seed: int
 
     @classmethod
-    def build(cls, problem: TrainingData, **options: Any) -> "PCTContext":
+    def build(cls, data: TrainingData, **options: Any) -> "PCTContext":
         """Prepare the data; the options are the attributes from `label_weight` to `by_labelled`."""
         _kernels.warn_if_missing()
-        return cls(**cls.of_rows(problem), **options)
+        return cls(**cls.of_rows(data), **options)
 
     @staticmethod
-    def of_rows(problem: TrainingData) -> dict[str, Any]:
+    def of_rows(data: TrainingData) -> dict[str, Any]:
         """Return the attributes that depend on the rows."""
-        unit = units(problem)
-        mean, squares = column_moments(problem.X, unit)
+        unit = units(data)
+        mean, squares = column_moments(data.X, unit)
         return {
-            "X": problem.X,
-            "columns": _kernels.columns.Columns(problem.X),
-            "labels": problem.labels,
-            "bootstrap": Bootstrap.of(problem, stratified=True),
-            "usable": np.flatnonzero(~problem.constant).astype(np.int32),
+            "X": data.X,
+            "columns": _kernels.columns.Columns(data.X),
+            "labels": data.labels,
+            "bootstrap": Bootstrap.of(data, stratified=True),
+            "usable": np.flatnonzero(~data.constant).astype(np.int32),
             "unit": unit,
             "mean": mean,
-            "spread": np.sqrt(squares / problem.n_rows),
-            "seed": problem.seed,
+            "spread": np.sqrt(squares / data.n_rows),
+            "seed": data.seed,
         }
 
     @property
@@ -257,9 +257,7 @@ def permutation_importance(
     return columns, worths
 
 
-def votes(
-    part: tuple[int, int, int], context: PCTContext, problem: TrainingData
-) -> NDArray[np.int64]:
+def votes(part: tuple[int, int, int], context: PCTContext, data: TrainingData) -> NDArray[np.int64]:
     """Return the class shares that some trees give to the rows held out of a fold, in fixed point.
 
     Parameters
@@ -267,7 +265,7 @@ def votes(
     part : tuple of int
         The number of the fold, the first tree and the first one after the last.
     context : PCTContext
-    problem : TrainingData
+    data : TrainingData
 
     Returns
     -------
@@ -275,9 +273,9 @@ def votes(
         Summed over the trees, for each weight.
     """
     fold, *members = part
-    rows, held = folds(problem)[fold]
-    inside = replace(context, **context.of_rows(problem.part(rows)))
-    X = problem.X[held]
+    rows, held = folds(data)[fold]
+    inside = replace(context, **context.of_rows(data.part(rows)))
+    X = data.X[held]
     total = np.zeros((len(WEIGHTS), len(held), context.labels.n_classes), dtype=np.int64)
     for place, weight in enumerate(WEIGHTS):
         tried = replace(inside, label_weight=weight)
@@ -288,44 +286,44 @@ def votes(
     return total
 
 
-def folds(problem: TrainingData) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def folds(data: TrainingData) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Return the rows to grow on and the labelled rows held out, class by class in turn.
 
     Where rows are of groups, these are held out in turn, with their unlabelled rows.
     """
-    rng = np.random.default_rng([problem.seed, FOLD_STREAM])
-    codes = problem.labels.codes
-    if problem.design.groups is not None:
-        groups = by_appearance(problem.design.groups)
+    rng = np.random.default_rng([data.seed, FOLD_STREAM])
+    codes = data.labels.codes
+    if data.design.groups is not None:
+        groups = by_appearance(data.design.groups)
         turn = rng.permutation(np.unique(groups[codes >= 0]))
         n_folds = min(N_FOLDS, len(turn))
         each = [np.isin(groups, turn[fold::n_folds]) for fold in range(n_folds)]
         return [(np.flatnonzero(~out), np.flatnonzero(out & (codes >= 0))) for out in each]
     turn = np.concatenate(
-        [rng.permutation(np.flatnonzero(codes == k)) for k in range(problem.labels.n_classes)]
+        [rng.permutation(np.flatnonzero(codes == k)) for k in range(data.labels.n_classes)]
     )
     n_folds = min(N_FOLDS, len(turn))
     all_held = [np.sort(turn[fold::n_folds]) for fold in range(n_folds)]
-    return [(np.setdiff1d(np.arange(problem.n_rows), held), held) for held in all_held]
+    return [(np.setdiff1d(np.arange(data.n_rows), held), held) for held in all_held]
 
 
 def choose_weight(
-    problem: TrainingData, context: PCTContext, n_members: int, n_jobs: int | None
+    data: TrainingData, context: PCTContext, n_members: int, n_jobs: int | None
 ) -> float:
     """Return the weight with which forests are right about most labelled rows held out.
 
     The unlabelled rows are always grown on. Of equally good weights the largest is taken.
     """
     n_right = np.zeros(len(WEIGHTS), dtype=np.int64)
-    tried = folds(problem)
+    tried = folds(data)
     with Committee(min(n_members, TRIED_TREES), n_jobs) as committee:
         ranges = committee.ranges()
         parts = [(fold, *members) for fold in range(len(tried)) for members in ranges]
-        shares = [*committee.map(votes, parts, context, problem)]
+        shares = [*committee.map(votes, parts, context, data)]
     for fold, (_, held) in enumerate(tried):
         of_fold = sum(shares[fold * len(ranges) : (fold + 1) * len(ranges)])
         answers = np.argmax(of_fold, axis=2)
-        n_right += np.count_nonzero(answers == problem.labels.codes[held], axis=1)
+        n_right += np.count_nonzero(answers == data.labels.codes[held], axis=1)
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]
 
 
@@ -426,7 +424,7 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FeatureRanker._parameter_constraints,
-        "n_members": [at_least(1, MOST_MEMBERS)],
+        "n_members": [at_least(1, MAX_MEMBERS)],
         "label_weight": [None, Interval(Real, 0, 1, closed="both"), StrOptions({"cv"})],
         "importance": [StrOptions({"genie3", "symbolic", "permutation"})],
         "variant": [StrOptions({"default", "paper"})],
@@ -449,21 +447,21 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
     max_unlabelled: int | None = 1000
     n_jobs: int | None = None
 
-    def _score(self, problem: TrainingData) -> Floats:
-        context = self._context(problem.part(problem.some_rows(self.max_unlabelled)))
+    def _score(self, data: TrainingData) -> Floats:
+        context = self._context(data.part(data.some_rows(self.max_unlabelled)))
         self.label_weight_ = context.label_weight
-        with self._committee(problem) as committee:
+        with self._committee(data) as committee:
             measured = committee.map(measure, committee.ranges(), context, self.importance)
             columns, values, n_trees = zip(*self._progress(measured, "trees"), strict=True)
-        total = np.bincount(np.concatenate(columns), np.concatenate(values), problem.n_features)
+        total = np.bincount(np.concatenate(columns), np.concatenate(values), data.n_features)
         return total / sum(n_trees)  # fewer if a callback stopped it
 
-    def _context(self, problem: TrainingData) -> PCTContext:
+    def _context(self, data: TrainingData) -> PCTContext:
         """Prepare the data, and choose the weight of the labels if that was asked for."""
         weight = self.label_weight
         if weight is None:
             weight = "cv" if self.variant == "paper" else LABEL_WEIGHT
-        has_classes = problem.labels.n_classes > 1
+        has_classes = data.labels.n_classes > 1
         if not has_classes and weight != 0:
             warn(
                 f"{type(self).__name__} has no labels of two classes: it ranks by the columns "
@@ -471,15 +469,15 @@ class PCTForestImportance(CommitteeMixin, FeatureRanker):
                 FallbackWarning,
             )
         context = PCTContext.build(
-            problem,
+            data,
             label_weight=float(weight) if has_classes and weight != "cv" else 0.0,
-            n_candidates=features_to_draw(self.max_features, problem.n_features),
-            n_descriptive=features_to_draw(self.n_descriptive, problem.n_features),
+            n_candidates=features_to_draw(self.max_features, data.n_features),
+            n_descriptive=features_to_draw(self.n_descriptive, data.n_features),
             min_leaf=self.min_samples_leaf,
             max_depth=-1 if self.max_depth is None else self.max_depth,
             by_labelled=self.variant == "default",
         )
         if has_classes and weight == "cv":
-            chosen = choose_weight(problem, context, self.n_members, self.n_jobs)
+            chosen = choose_weight(data, context, self.n_members, self.n_jobs)
             return replace(context, label_weight=chosen)
         return context

@@ -25,7 +25,7 @@ from semisift.utils._warnings import warn
 
 # Values that trees are grown on, one for each row, column, round and member, from which on a fit
 # takes minutes on one core: 13 to 21 ns for each, by benchmarks/ssfi.py --part self-training.
-MOST_VALUES = 10**10
+MAX_VALUES = 10**10
 
 
 class SEFR(CommitteeMixin, WeightedRanker):
@@ -123,18 +123,18 @@ class SEFR(CommitteeMixin, WeightedRanker):
     permutation: Literal["expected", "sampled"] = "expected"
     n_jobs: int | None = None
 
-    def _score(self, problem: TrainingData) -> Floats:
-        labels = problem.labels
+    def _score(self, data: TrainingData) -> Floats:
+        labels = data.labels
         context = build_context(
-            problem,
-            features_to_draw(self.max_features, problem.n_features),
+            data,
+            features_to_draw(self.max_features, data.n_features),
             estimator=self.estimator,
             max_depth=self.max_depth,
             large_bags=True,
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
-        with self._committee(problem) as committee:
-            self._warn_if_long(problem, committee.n_members, context.n_drawn)
+        with self._committee(data) as committee:
+            self._warn_if_long(data, committee.n_members, context.n_drawn)
             options = self.max_iter, self.pick_share, self.min_confidence, self.permutation
             shared = new_blocks(committee, context), context, truth, options
             trained = committee.map(self_train_and_measure, *shared)
@@ -142,15 +142,15 @@ class SEFR(CommitteeMixin, WeightedRanker):
         # scikit-learn expects at least one iteration of whoever has a max_iter
         self.n_iter_ = max(1, *n_rounds)
         self.n_draws_ = sum_draws(parts)
-        return add_up(parts, self.n_draws_, problem.n_features)
+        return add_up(parts, self.n_draws_, data.n_features)
 
-    def _warn_if_long(self, problem: TrainingData, n_members: int, n_drawn: int) -> None:
+    def _warn_if_long(self, data: TrainingData, n_members: int, n_drawn: int) -> None:
         """Say beforehand that the trees of all rounds take minutes, and what would take less."""
-        n_pool = math.ceil(len(problem.labels.unlabelled) * (1 - 1 / math.e))
+        n_pool = math.ceil(len(data.labels.unlabelled) * (1 - 1 / math.e))
         share = min(1.0, self.pick_share * self.max_iter)
-        n_rows = len(problem.labels.labelled) + round(n_pool * share / 2)
+        n_rows = len(data.labels.labelled) + round(n_pool * share / 2)
         n_trees = n_members * (self.max_iter + 1)
-        if n_trees * n_drawn * n_rows > MOST_VALUES:
+        if n_trees * n_drawn * n_rows > MAX_VALUES:
             warn(
                 f"SEFR grows {n_trees:,} trees on about {n_rows:,} rows and {n_drawn:,} columns "
                 "each, which takes minutes. Fewer n_members or rounds (max_iter) take less, "

@@ -93,11 +93,11 @@ class SSFI(CommitteeMixin, WeightedRanker):
     class and is rounded up; the votes of a round are counted once, at its start; out-of-bag sets
     stay those of the first bootstrap; a row is given to a member once, however often it was drawn.
 
-    Gaps (NaN) are taken as they are. At a node, the thresholds of a feature are midpoints between
-    the values that are there. For each of them the rows with a gap go to the side that has more
-    rows with a value, to the left if they are as many, and the impurity counts them there: a
-    feature with few values has no advantage. Other rows with a gap follow the same way, and where a
-    feature is permuted, a gap travels as a value does.
+    Missing values (NaN) are taken as they are. At a node, the thresholds of a feature are midpoints
+    between the values that are there. For each of them the rows with a missing value go to the side
+    that has more rows with a value, to the left if they are as many, and the impurity counts them
+    there: a feature with few values has no advantage. Other rows with a missing value follow the
+    same way, and where a feature is permuted, a missing value travels as a value does.
 
     With groups, a member draws as many of these as there are, and all rows of a group are in its
     bag or out of it. With weights, rows are drawn as ever; each counts in the bag, in the
@@ -126,7 +126,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
         towards these shares, which helps where they are known: the mix of classes among a few
         labelled rows is rarely the true one. (Not with ``variant="paper"``.)
     max_unlabelled : int or None, default=10000
-        Of more unlabelled rows so many, drawn by a hash of their numbers and the seed, stand for
+        Of more unlabelled rows so many, drawn by a hash of their numbers and the seed, represent
         all in the bags and the votes; the others are labelled in a last pass over the rows, by as
         many members as vote on these. None uses all.
     {estimator (for trees)}
@@ -211,42 +211,42 @@ class SSFI(CommitteeMixin, WeightedRanker):
     def _most_used(self) -> int | None:
         return self.max_unlabelled
 
-    def _n_tasks(self, problem: TrainingData) -> int:
-        return self._n_rounds(problem) + 2
+    def _n_tasks(self, data: TrainingData) -> int:
+        return self._n_rounds(data) + 2
 
-    def _n_rounds(self, problem: TrainingData) -> int:
+    def _n_rounds(self, data: TrainingData) -> int:
         if self.max_iter == "auto":
             return VARIANTS[self.variant].n_rounds
         # each round takes a row out of some bag, and the last one finds them empty
-        return min(int(self.max_iter), len(problem.labels.unlabelled) + 1)
+        return min(int(self.max_iter), len(data.labels.unlabelled) + 1)
 
-    def _score(self, problem: TrainingData) -> Floats:
-        problem = self._limit(problem)
+    def _score(self, data: TrainingData) -> Floats:
+        data = self._limit(data)
         reading = VARIANTS[self.variant]
-        labels = problem.labels
+        labels = data.labels
         prior = class_prior(self.class_prior, labels)
-        weights = row_weights(problem)
+        weights = row_weights(data)
         if self.class_prior is None and weights is not None:
             counted = np.bincount(labels.codes[labels.labelled], weights[labels.labelled])
             prior = counted / counted.sum()
         unlabelled = labels.unlabelled
         quotas = count_quotas(self.growth, prior, len(unlabelled))
-        n_rounds = self._n_rounds(problem)
+        n_rounds = self._n_rounds(data)
         # what the votes are scaled towards: a prior that was given, or equal shares on a collapse
         scaled: dict[str, Any] = {}
         if reading.mends_collapse:
             scaled["prior" if self.class_prior is not None else "labelled_shares"] = prior
-        n_drawn = features_to_draw(self.max_features, problem.n_features)
+        n_drawn = features_to_draw(self.max_features, data.n_features)
         context = build_context(
-            problem,
+            data,
             n_drawn,
             estimator=self.estimator,
             stratified=reading.stratified,
             widest_gap=reading.widest_gap,
             max_depth=self.max_depth,
-            subspaces=self._subspaces(problem, n_drawn),
+            subspaces=self._subspaces(data, n_drawn),
         )
-        with self._committee(problem) as committee:
+        with self._committee(data) as committee:
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote
             steps = self._progress(range(n_rounds + 2), "round")
             next(steps)
@@ -259,7 +259,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
             self.n_iter_ = 0
             while self.n_iter_ < n_rounds and next(steps, None) is not None:
                 self.n_iter_ += 1
-                choice = sort_confident(verdict, unlabelled, problem.n_rows, quotas)
+                choice = sort_confident(verdict, unlabelled, data.n_rows, quotas)
                 trained = committee.map(co_train, blocks, *how, choice)
                 blocks, cast, changed = zip(*trained, strict=True)
                 if not any(changed):
@@ -268,11 +268,11 @@ class SSFI(CommitteeMixin, WeightedRanker):
                 verdict = decide(votes[unlabelled], **scaled)
 
             # lines 21 to 34: what the members lose when a feature is permuted
-            label, confidence = labels.codes.copy(), np.ones(problem.n_rows)
+            label, confidence = labels.codes.copy(), np.ones(data.n_rows)
             label[unlabelled], confidence[unlabelled] = verdict
             by_label = row_mask(label == np.arange(labels.n_classes)[:, None])
             options = {"net": reading.net, "sampled": self.permutation == "sampled"}
-            how_measured = by_label, confidence, options, problem.whole is not None
+            how_measured = by_label, confidence, options, data.whole is not None
             measured = committee.map(measure_and_keep, blocks, context, *how_measured)
             parts, voters = zip(*measured, strict=True)
             never_voted = row_mask(label < 0)
@@ -282,11 +282,11 @@ class SSFI(CommitteeMixin, WeightedRanker):
                 label[unlabelled], confidence[unlabelled] = verdict
                 # nobody has an opinion: the most frequent class, with no confidence
                 label[label < 0] = labels.counts.argmax()
-            if problem.whole is not None:
+            if data.whole is not None:
                 factors = class_factors(votes[unlabelled], **scaled)
                 known = label, confidence
                 how_others = voters, reading.probability, factors
-                label, confidence = label_others(problem, committee, *how_others, known)
+                label, confidence = label_others(data, committee, *how_others, known)
             list(steps)  # to the end of the bar, also where the rounds stopped early
 
         self.transduction_ = labels.classes[label]
@@ -296,8 +296,8 @@ class SSFI(CommitteeMixin, WeightedRanker):
         self.oob_agreement_ = float(agreement.mean()) if len(agreement) else math.nan
         self.n_draws_ = sum_draws(parts)
         divisor = self.n_draws_ if reading.per_draw else committee.n_members
-        scores = add_up(parts, divisor, problem.n_features)
-        return scores if problem.whole is None else np.where(problem.constant, np.nan, scores)
+        scores = add_up(parts, divisor, data.n_features)
+        return scores if data.whole is None else np.where(data.constant, np.nan, scores)
 
 
 # What travels to the blocks -----------------------------------------------------------------------
@@ -331,21 +331,21 @@ def co_train(
 
 
 def label_others(
-    problem: TrainingData,
+    data: TrainingData,
     committee: Committee,
     voters: Sequence[Predictors],
     probability: bool,
     factors: Floats | None,
     known: tuple[Int32s, Floats],
 ) -> tuple[Int32s, Floats]:
-    """Let members vote on the rows that the problem does not hold, in one pass.
+    """Let members vote on the rows that the training data does not hold, in one pass.
 
     As many vote on each row as on those that it holds, of which each is out of the bag of 1 in e
     members.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
         One that knows all rows.
     committee : Committee
     voters : sequence of Predictors
@@ -362,7 +362,7 @@ def label_others(
         Of all rows.
     confidence : float array of shape (n,)
     """
-    whole = problem.whole
+    whole = data.whole
     assert whole is not None
 
     is_held = np.zeros(len(whole.rows), dtype=bool)
@@ -384,7 +384,7 @@ def label_others(
                 label[start + others], confidence[start + others] = verdict
         return {"label": label, "confidence": confidence}
 
-    about = joblib.hash([problem.fingerprint, voters, probability, factors])
+    about = joblib.hash([data.fingerprint, voters, probability, factors])
     made = whole.rows.once("votes", about, go_through)
     label, confidence = made["label"].copy(), made["confidence"].copy()
     label[whole.held], confidence[whole.held] = known

@@ -35,7 +35,7 @@ from semisift.io._table import MISSING
 from semisift.io._write import as_text
 from semisift.utils._files import FileLock, remove_drafts, write_whole
 from semisift.utils._labels import (
-    LONGEST_LABEL,
+    MAX_LABEL,
     UNLABELLED,
     Labels,
     as_class,
@@ -45,7 +45,7 @@ from semisift.utils._labels import (
 from semisift.utils._text import plural, printable, quote
 from semisift.utils._typing import Ints
 
-# What stands for a row without a label: an empty line might be lost.
+# What represents a row without a label: an empty line might be lost.
 NO_LABEL = "NA"
 REMARK = "# answers: "
 
@@ -511,8 +511,8 @@ class Answers:
         problem = ""
         if label in self._no_label:
             problem = f"{quote(label)} means a row without a label: give another name."
-        elif len(label) > LONGEST_LABEL:
-            most = f"The name of a class has at most {LONGEST_LABEL:,} characters"
+        elif len(label) > MAX_LABEL:
+            most = f"The name of a class has at most {MAX_LABEL:,} characters"
             problem = f"{most}: this one has {len(label):,}."
         elif printable(label) != label:
             problem = f"{quote(label)} holds characters that cannot be seen."

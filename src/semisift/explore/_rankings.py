@@ -27,8 +27,8 @@ BY_SOFT_LABELS = "soft labels"
 BY_CONSENSUS = "consensus"
 
 # Features that the page shows, and members of a family.
-MOST_SHOWN = 50
-MOST_MEMBERS = 30
+MAX_SHOWN = 50
+MAX_MEMBERS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Ranking:
     ranks : int array of shape (p,)
     scores : float array of shape (p,)
     representative, correlation : arrays of shape (p,), or None
-        Of near-copies.
+        Of correlated features.
     """
 
     by: str
@@ -90,11 +90,11 @@ class Ranking:
 
     @property
     def best(self) -> Ints:
-        """The columns to show, best first; near-copies of others come last of all."""
-        return np.asarray(np.argsort(self.ranks)[:MOST_SHOWN])
+        """The columns to show, best first; features correlated with others come last of all."""
+        return np.asarray(np.argsort(self.ranks)[:MAX_SHOWN])
 
     def family(self, column: int) -> Ints:
-        """Return the near-copies that a column stands for, best first."""
+        """Return the correlated features that a column represents, best first."""
         if self.representative is None:
             return np.empty(0, dtype=np.int64)
         members = np.flatnonzero(self.representative == column)
@@ -102,22 +102,22 @@ class Ranking:
         return np.asarray(members[np.argsort(self.ranks[members])])
 
 
-def rank_by_variance(problem: TrainingData, version: int) -> Ranking:
+def rank_by_variance(data: TrainingData, version: int) -> Ranking:
     """Rank without labels."""
-    scaling: Any = "minmax" if kind_of_data(problem) == "measurements" else None
-    ranker = VarianceScore(feature_scaling=scaling, redundancy_threshold=_threshold(problem))
-    ranker._set_ranking(problem, ranker._score(problem))
+    scaling: Any = "minmax" if kind_of_data(data) == "measurements" else None
+    ranker = VarianceScore(feature_scaling=scaling, redundancy_threshold=_threshold(data))
+    ranker._set_ranking(data, ranker._score(data))
     return Ranking.of(ranker, BY_VARIANCE, version)
 
 
 def rank_by_soft_labels(
-    problem: TrainingData, labels: Labels, places: Ints, classes: Sequence[str], version: int
+    data: TrainingData, labels: Labels, places: Ints, classes: Sequence[str], version: int
 ) -> tuple[Ranking, Guess]:
     """Label the rows and rank with them.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     labels : Labels
         Of its rows.
     places : int array
@@ -131,8 +131,8 @@ def rank_by_soft_labels(
     ranking : Ranking
     guess : Guess
     """
-    ranker = TransductiveScore(redundancy_threshold=_threshold(problem))
-    known = ranker._find_rest(problem.with_labels(labels, None, problem.seed))
+    ranker = TransductiveScore(redundancy_threshold=_threshold(data))
+    known = ranker._find_rest(data.with_labels(labels, None, data.seed))
     soft = find_soft_labels(known)
     sums = scaled_rows(known).class_sums(soft.shares)
     ranker._set_ranking(known, mean_scores(class_scores(sums, known.constant)))
@@ -148,7 +148,7 @@ def rank_by_soft_labels(
 
 
 def rank_by_consensus(
-    problem: TrainingData,
+    data: TrainingData,
     labels: Labels,
     version: int,
     n_jobs: int | None,
@@ -158,7 +158,7 @@ def rank_by_consensus(
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     labels : Labels
     version : int
     n_jobs : int or None
@@ -170,7 +170,7 @@ def rank_by_consensus(
     Ranking
     """
     ranker = Consensus(n_jobs=n_jobs)
-    known = ranker._find_rest(problem.with_labels(labels, None, problem.seed))
+    known = ranker._find_rest(data.with_labels(labels, None, data.seed))
     ranker._callback_fit_ctx = Listener(ranker._n_tasks(known), hear)
     ranker._set_ranking(known, ranker._score(known))
     return Ranking.of(ranker, BY_CONSENSUS, version)
@@ -206,6 +206,6 @@ class Listener:
         self._hear(None if not self._n_tasks else min(1.0, self._n_done / self._n_tasks))
 
 
-def _threshold(problem: TrainingData) -> float | None:
-    """Return from which correlation on a column is a near-copy, as the consensus has it."""
-    return REDUNDANCY if kind_of_data(problem) == "measurements" else None
+def _threshold(data: TrainingData) -> float | None:
+    """Return from which correlation on features count as correlated, as the consensus has it."""
+    return REDUNDANCY if kind_of_data(data) == "measurements" else None

@@ -57,8 +57,8 @@ def render_page(title: str) -> str:
 
 
 LOOPBACK = "127.0.0.1"
-MOST_BYTES = 64 * 1024
-MOST_DRAINED = 1 << 20
+MAX_BYTES = 64 * 1024
+MAX_DRAINED = 1 << 20
 
 # Seconds that a request may take to come, that what is too large is read, and that the page waits
 # for news.
@@ -68,8 +68,8 @@ LONG_POLL = 20.0
 
 # Requests with the token that are answered at the same time: of a browser six, each tab with one
 # that waits; and connections that have not shown it yet, which any user of this machine can make.
-MOST_REQUESTS = 32
-MOST_STRANGERS = 16
+MAX_REQUESTS = 32
+MAX_NOVEL_ROWS = 16
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -105,7 +105,7 @@ class ExploreServer(ThreadingHTTPServer):
         self.page, self.title = page, title
         self.was_opened = False
         self.token = secrets.token_urlsafe(24)
-        self._strangers: dict[Any, None] = {}  # connections, the oldest first
+        self._novel_rows: dict[Any, None] = {}  # connections, the oldest first
         self._admitted: set[Any] = set()
         self._changed = threading.Condition()
         super().__init__((LOOPBACK, port), Handler)
@@ -135,22 +135,22 @@ class ExploreServer(ThreadingHTTPServer):
         with self._changed:
             if self._is_full():
                 with suppress(OSError):  # its thread wakes, and ends
-                    next(iter(self._strangers)).shutdown(socket.SHUT_RDWR)
+                    next(iter(self._novel_rows)).shutdown(socket.SHUT_RDWR)
             if not self._changed.wait_for(lambda: not self._is_full(), A_MOMENT):
                 self.shutdown_request(request)
                 return
-            self._strangers[request] = None
+            self._novel_rows[request] = None
         super().process_request(request, client_address)
 
     def _is_full(self) -> bool:
-        return len(self._strangers) >= MOST_STRANGERS
+        return len(self._novel_rows) >= MAX_NOVEL_ROWS
 
     def admit(self, request: Any) -> bool:
         """Count a connection among those that have shown the token; tell whether there is room."""
         with self._changed:
-            if len(self._admitted) >= MOST_REQUESTS:
+            if len(self._admitted) >= MAX_REQUESTS:
                 return False
-            self._strangers.pop(request, None)
+            self._novel_rows.pop(request, None)
             self._admitted.add(request)
             self._changed.notify()
             return True
@@ -159,7 +159,7 @@ class ExploreServer(ThreadingHTTPServer):
         """End a connection."""
         super().shutdown_request(request)
         with self._changed:
-            self._strangers.pop(request, None)
+            self._novel_rows.pop(request, None)
             self._admitted.discard(request)
             self._changed.notify()
 
@@ -270,9 +270,9 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.LENGTH_REQUIRED, message)
         if not (length.isascii() and length.isdecimal()):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "The length of the request is no number.")
-        if len(length) > 9 or int(length) > MOST_BYTES:
+        if len(length) > 9 or int(length) > MAX_BYTES:
             self._drain()
-            message = f"A request has at most {MOST_BYTES // 1024} KB."
+            message = f"A request has at most {MAX_BYTES // 1024} KB."
             raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
         try:
             content = json.loads(self.rfile.read(int(length)).decode())
@@ -286,7 +286,7 @@ class Handler(BaseHTTPRequestHandler):
         """Read what comes at once of a request that is too large, or the answer might be lost."""
         self._incoming.end_in(A_MOMENT)
         with suppress(OSError):
-            self.rfile.read(MOST_DRAINED)
+            self.rfile.read(MAX_DRAINED)
 
     def _send(self, status: HTTPStatus, content: Any) -> None:
         kind, text = "application/json", ""

@@ -35,7 +35,7 @@ from semisift.utils._text import plural, printable
 
 # So many seconds without an answer, and the committee is asked: at least, at most, and as a share
 # of what it took the last time.
-PATIENCE, MOST_PATIENCE, SHARE = 0.4, 5.0, 0.3
+PATIENCE, MAX_PATIENCE, SHARE = 0.4, 5.0, 0.3
 
 # Rows to label next.
 N_QUERIED = 10
@@ -267,7 +267,7 @@ class Session:
             start = time.monotonic()
             self._try(self._rank_by_consensus, known)
             took = time.monotonic() - start
-            self._patience = min(MOST_PATIENCE, max(PATIENCE, SHARE * took))
+            self._patience = min(MAX_PATIENCE, max(PATIENCE, SHARE * took))
 
     def _try(self, work: Callable[[Known], None], known: Known) -> bool:
         """Do work for what is known, unless it changes; tell whether it came to an end."""
@@ -381,7 +381,7 @@ class Session:
         if drawn is not None and len(drawn.rows) < n_rows:
             notes.append(
                 f"{len(drawn.rows):,} of {plural(n_rows, 'row')}, drawn at random beside all "
-                "that are labelled here, stand for all on this page; the results that are written "
+                "that are labelled here, represent all on this page; the results that are written "
                 "at the end are made from all."
             )
         return notes

@@ -21,11 +21,11 @@ from semisift.utils._labels import parse_labels
 from semisift.utils._named_array import with_names
 from semisift.utils._typing import Floats, Ints
 
-# Of more unlabelled rows, and of more labelled ones of the table, so many stand for all: the
+# Of more unlabelled rows, and of more labelled ones of the table, so many represent all: the
 # fewer, the more columns there are. Measured: 5,000 sparse rows of 20,000 columns take 4 s before
 # the first ranking, and 2,000 take 1.6 s.
-MOST_ROWS, LEAST_ROWS = 5000, 2000
-MOST_VALUES = 25_000_000
+MAX_ROWS, MIN_ROWS = 5000, 2000
+MAX_VALUES = 25_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Drawn:
         Their numbers among the rows of the data set, ascending.
     values : array or csr_array
         As the data set has them.
-    problem : TrainingData
+    data : TrainingData
         Without labels; differences between batches are taken out of it.
     uncounted : set of int
         Rows of the data set whose weight is 0, which are never drawn.
@@ -46,7 +46,7 @@ class Drawn:
 
     rows: Ints
     values: Any
-    problem: TrainingData
+    data: TrainingData
     uncounted: frozenset[int] = frozenset()
 
     @cached_property
@@ -57,7 +57,7 @@ class Drawn:
     @cached_property
     def positions(self) -> Floats:
         """The rows on their first two principal components; 0 where there is no second."""
-        found = components(self.problem)[:, :2]
+        found = components(self.data)[:, :2]
         return found if found.shape[1] == 2 else np.column_stack([found, np.zeros(len(found))])
 
     @cached_property
@@ -77,7 +77,7 @@ class Drawn:
 
 
 def draw(dataset: Dataset, given: frozenset[int], seed: int) -> Drawn:
-    """Draw the rows to work with, and make a problem of them.
+    """Draw the rows to work with, and make the training data of them.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def draw(dataset: Dataset, given: frozenset[int], seed: int) -> Drawn:
     Drawn
     """
     labels = parse_labels(dataset.y, len(dataset.y))
-    most = max(LEAST_ROWS, min(MOST_ROWS, MOST_VALUES // dataset.X.shape[1]))
+    most = max(MIN_ROWS, min(MAX_ROWS, MAX_VALUES // dataset.X.shape[1]))
     rows = draw_rows(labels, most, seed, max_labelled=most)
     if given:
         rows = np.union1d(rows, np.array(sorted(given)))
@@ -103,8 +103,8 @@ def draw(dataset: Dataset, given: frozenset[int], seed: int) -> Drawn:
     of_rows: dict[str, Any] = {name: known[rows] for name, known in dataset.of_rows.items()}
     unlabelled = np.full(len(rows), None, dtype=object)
     ranker = TransductiveScore(random_state=seed)
-    problem = ranker._build_problem(values, unlabelled, **of_rows)
-    return Drawn(rows, values, problem, uncounted)
+    data = ranker._build_data(values, unlabelled, **of_rows)
+    return Drawn(rows, values, data, uncounted)
 
 
 def take_rows(dataset: Dataset, rows: Ints) -> Any:

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.explore._label_store import Known
-from semisift.explore._rankings import MOST_MEMBERS, Ranking
+from semisift.explore._rankings import MAX_MEMBERS, Ranking
 from semisift.explore._session import Found, Session
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.utils._typing import Floats, Ints
 
-MOST_ON_MAP = 5000
-MOST_VALUES = 300
-MOST_CELLS = 10
+MAX_ON_MAP = 5000
+MAX_VALUES = 300
+MAX_CELLS = 10
 
 # Of the draws that a picture shows.
 DRAWS = 0
@@ -116,7 +116,7 @@ class Page:
         correlation = ranking.correlation
         if correlation is None:
             return []
-        members = ranking.family(column)[:MOST_MEMBERS].tolist()
+        members = ranking.family(column)[:MAX_MEMBERS].tolist()
         return [
             {**self._column(each), "correlation": number(correlation[each])} for each in members
         ]
@@ -148,7 +148,7 @@ class Page:
         # those that were labelled here first, then the other labelled ones
         here = np.isin(drawn.rows, [*known.given])
         order = np.lexsort([labels < 0, ~here])
-        places = np.sort(order[:MOST_ON_MAP])
+        places = np.sort(order[:MAX_ON_MAP])
         codes, sure, _ = guessed(known, found)
         x, y = drawn.positions[places].T
         return {
@@ -183,7 +183,7 @@ class Page:
         if (drawn := found.drawn) is not None:
             own = drawn.row(row, self.session.dataset)
             image = None if self._image is None else self._pixels(own)
-            best = [] if found.ranking is None else found.ranking.best[:MOST_CELLS].tolist()
+            best = [] if found.ranking is None else found.ranking.best[:MAX_CELLS].tolist()
             values = [self._cell(column, own[column], drawn.column(column)) for column in best]
             place = drawn.place_of.get(row)
             if place is not None:
@@ -251,8 +251,8 @@ def numbers(values: NDArray[np.floating]) -> list[float | None]:
 
 def _group(code: int, values: NDArray[np.floating]) -> dict[str, Any]:
     values = some = values[np.isfinite(values)]
-    if len(values) > MOST_VALUES:
-        some = np.random.default_rng(DRAWS).choice(values, MOST_VALUES, replace=False)
+    if len(values) > MAX_VALUES:
+        some = np.random.default_rng(DRAWS).choice(values, MAX_VALUES, replace=False)
     quartiles = numbers(np.quantile(values, [0, 0.25, 0.5, 0.75, 1])) if len(values) else []
     return {"class": code, "n": len(values), "values": numbers(some), "quartiles": quartiles}
 

@@ -21,8 +21,8 @@ Four sums for each column f, over ordered pairs of rows::
     variance      sum over unlabelled rows i of          D_i (f_i - mean)^2
 
 with D_i the sum of the weights at row i. The score is the first two over the other two; low is
-good. Where there are gaps, each sum is over the pairs and rows that have the value, and scaled to
-the weight of all of them; NaN where nothing of it is left.
+good. Where there are missing values, each sum is over the pairs and rows that have the value, and
+scaled to the weight of all of them; NaN where nothing of it is left.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ from semisift.utils import _columns, _graph
 from semisift.utils._columns import blocks, dense_columns
 from semisift.utils._graph import CANCELS, Graph
 from semisift.utils._labels import Labels, pairs_from_labels
-from semisift.utils._neighbors import FAR, LOST, MeasuredRows, RowsWithGaps
+from semisift.utils._neighbors import FAR, LOST, MeasuredRows, RowsWithMissing
 from semisift.utils._typing import Floats, Ints
 
 # A centre that is more than so many standard deviations from the mean of the rows is none.
@@ -163,8 +163,8 @@ def exact_distances(X: Any, first: Ints, second: Ints, factors: Floats) -> Float
 class ListedPairs:
     """Sums over listed pairs, from a matrix of their weights.
 
-    Where there are gaps, distances are those of `semisift.utils._neighbors`, and the sum of a
-    column is over the pairs in which both rows have the value, scaled to all pairs.
+    Where there are missing values, distances are those of `semisift.utils._neighbors`, and the sum
+    of a column is over the pairs in which both rows have the value, scaled to all pairs.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class ListedPairs:
         What columns are multiplied by to measure distances.
     unit, centre : float arrays of shape (p,)
         The unit to add up a column in, and what to take from it first so that less cancels.
-    has_gaps : bool
+    has_missing : bool
     """
 
     def __init__(
@@ -185,13 +185,13 @@ class ListedPairs:
         factors: Floats,
         unit: Floats,
         centre: Floats,
-        has_gaps: bool = False,
+        has_missing: bool = False,
     ) -> None:
         self.held, self.constraints, self.factors = held, constraints, factors
-        self.unit, self.centre, self.has_gaps = unit, centre, has_gaps
+        self.unit, self.centre, self.has_missing = unit, centre, has_missing
         pairs = constraints.must_link
-        if has_gaps:
-            self.d2 = RowsWithGaps(held, factors).from_differences(*pairs.T.astype(np.int64))
+        if has_missing:
+            self.d2 = RowsWithMissing(held, factors).from_differences(*pairs.T.astype(np.int64))
         else:
             self.d2 = Gram(held, factors).distances(pairs)
 
@@ -231,11 +231,11 @@ class ListedPairs:
         return self._sums(matrix), float(matrix.sum() / 2), len(pairs)
 
     def _sums(self, matrix: Any) -> Floats:
-        if self.has_gaps:
+        if self.has_missing:
             nodes = np.arange(len(self.held))
             edges = _graph.edges_of(triu(csr_array(matrix), k=1))
             graph = Graph(*edges, nodes, nodes, np.zeros(len(nodes)))
-            found = _graph.edge_sums(self.held, graph, self.unit, has_gaps=True)
+            found = _graph.edge_sums(self.held, graph, self.unit, has_missing=True)
             return _columns.scaled_to_all(found.difference, found.volume, graph.degrees.sum())
         sums = np.zeros(self.held.shape[1])
         for columns in blocks(len(sums), max(1, self.held.shape[0])):
@@ -438,7 +438,7 @@ def _between_classes(block: Floats, degrees: Floats, counts: Ints, volumes: Floa
 N_CANNOT_LINKS = 3
 
 # Squares of a column are measured in its own unit as long as this holds no more units of distance.
-MOST_UNITS = 1e100
+MAX_UNITS = 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,7 +493,7 @@ def cls_parts(
     options: TieOptions,
     unit: Floats,
     *,
-    has_gaps: bool = False,
+    has_missing: bool = False,
 ) -> Parts:
     """Tie rows to each other, and add up the parts of the score for all columns.
 
@@ -507,21 +507,21 @@ def cls_parts(
     options : TieOptions
     unit : float array of shape (p,)
         Each column is divided by it first, so that squares stay in range.
-    has_gaps : bool
-        Whether `X` is dense and has gaps; then all pairs must be listed.
+    has_missing : bool
+        Whether `X` is dense and has missing values; then all pairs must be listed.
 
     Returns
     -------
     Parts
     """
-    factors, length = _columns.column_factors(X, None, _columns.spans(X, has_gaps=has_gaps))
-    mean, mean_d2 = _mean_and_distance(X, unit, factors, has_gaps)
+    factors, length = _columns.column_factors(X, None, _columns.spans(X, has_missing=has_missing))
+    mean, mean_d2 = _mean_and_distance(X, unit, factors, has_missing)
     edges, rows, node, within, _ = _graph.nearest_edges(
-        X[unlabelled], options, factors, has_gaps=has_gaps
+        X[unlabelled], options, factors, has_missing=has_missing
     )
     given = X[constraints.rows], constraints, factors, unit, mean
-    is_listed = has_gaps or constraints.labels is None
-    pairs = ListedPairs(*given, has_gaps) if is_listed else ClassPairs(*given)
+    is_listed = has_missing or constraints.labels is None
+    pairs = ListedPairs(*given, has_missing) if is_listed else ClassPairs(*given)
     least, least_apart = pairs.least_distances()
 
     lowest = 0.0
@@ -545,15 +545,15 @@ def cls_parts(
         degrees = degrees + (largest if largest > 0 else 1.0)
     cannot_link, total, number = pairs.cannot_link_sums(degrees)
 
-    around = _graph.edge_sums(X[unlabelled], graph, unit, has_gaps=has_gaps)
+    around = _graph.edge_sums(X[unlabelled], graph, unit, has_missing=has_missing)
     volume = float(graph.degrees.sum())
     if options.mean == "D" and volume + degrees.sum() > 0:
-        held_mean, held = _weighted_sums(X[constraints.rows], degrees, unit, has_gaps)
+        held_mean, held = _weighted_sums(X[constraints.rows], degrees, unit, has_missing)
         total_known = around.volume + held
         mean = (around.volume * around.mean + held_mean) / np.where(total_known > 0, total_known, 1)
     variance = around.variance + around.volume * (around.mean - mean) ** 2
     difference = around.difference
-    if has_gaps:
+    if has_missing:
         difference, variance = (
             _columns.scaled_to_all(part, around.volume, volume) for part in (difference, variance)
         )
@@ -569,17 +569,17 @@ def cls_parts(
 
 
 def _mean_and_distance(
-    X: Any, unit: Floats, factors: Floats, has_gaps: bool
+    X: Any, unit: Floats, factors: Floats, has_missing: bool
 ) -> tuple[Floats, float]:
     """Return the mean of each column in its unit, and the mean squared distance between rows.
 
     The unit is that of all rows of a table. Where those at hand are so much smaller that their
     squares would be lost in it, they are measured in the unit of the distances.
     """
-    n_others = 1 if has_gaps else max(1, X.shape[0] - 1)
+    n_others = 1 if has_missing else max(1, X.shape[0] - 1)
 
     def moments(unit: Floats) -> tuple[Floats, Floats]:
-        if not has_gaps:
+        if not has_missing:
             return _columns.column_moments(X, unit)
         n_known, mean, squares = _columns.moments_of_counted(X, unit)
         return mean, squares / np.maximum(1, n_known - 1)
@@ -587,7 +587,7 @@ def _mean_and_distance(
     with np.errstate(under="ignore", over="ignore"):
         mean, squares = moments(unit)
         ratios = unit * factors
-        is_lost = ratios > MOST_UNITS
+        is_lost = ratios > MAX_UNITS
         if is_lost.any():
             _, squares = moments(np.divide(1.0, factors, out=unit.copy(), where=is_lost))
             ratios = np.where(is_lost, 1.0, ratios)
@@ -659,7 +659,9 @@ def _repeat_pairs(pairs: Ints, copies: Ints) -> Ints:
     return np.column_stack([starts[first][pair] + one, starts[second][pair] + other])
 
 
-def _weighted_sums(X: Any, weights: Floats, unit: Floats, has_gaps: bool) -> tuple[Floats, Floats]:
+def _weighted_sums(
+    X: Any, weights: Floats, unit: Floats, has_missing: bool
+) -> tuple[Floats, Floats]:
     """Add up the rows, each as often as its weight says, in the unit of each column.
 
     The second sums are of the weights of the rows that have the value.
@@ -667,7 +669,7 @@ def _weighted_sums(X: Any, weights: Floats, unit: Floats, has_gaps: bool) -> tup
     sums, known = np.zeros(X.shape[1]), np.full(X.shape[1], weights.sum())
     for columns in blocks(X.shape[1], max(1, X.shape[0])):
         block = dense_columns(X, columns) / unit[columns]
-        if has_gaps:
+        if has_missing:
             known[columns] = weights @ ~np.isnan(block)
             block = np.nan_to_num(block)
         sums[columns] = weights @ block

@@ -43,13 +43,13 @@ def weight_options(ranker: Any) -> TieOptions:
 
 
 def list_constraints(
-    problem: TrainingData, most: int | None = None
+    data: TrainingData, most: int | None = None
 ) -> tuple[Constraints, NDArray[np.int32]]:
     """List the constrained rows, labelled or in a given pair, their pairs, and the other rows.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     most : int, optional
         A random part of the pairs that follow from the labels, where there are more of a kind.
         Without it these pairs are not listed where there are very many labelled rows.
@@ -60,43 +60,43 @@ def list_constraints(
     unlabelled : int32 array
         The other rows, ascending.
     """
-    free = problem.labels.codes < 0
-    if problem.given_pairs is not None:
-        free[problem.given_pairs.must_link] = False
-        free[problem.given_pairs.cannot_link] = False
+    free = data.labels.codes < 0
+    if data.given_pairs is not None:
+        free[data.given_pairs.must_link] = False
+        free[data.given_pairs.cannot_link] = False
     rows, place = np.flatnonzero(~free).astype(np.int32), np.cumsum(~free) - 1
     labels = None
     if most is not None:
-        pairs = some_pairs(problem, most)
-    elif too_many_to_square(len(problem.labels.labelled)):
-        pairs = unlabelled_pairs(problem)
-        labels = Labels(problem.labels.codes[rows], problem.labels.classes)
+        pairs = some_pairs(data, most)
+    elif too_many_to_square(len(data.labels.labelled)):
+        pairs = unlabelled_pairs(data)
+        labels = Labels(data.labels.codes[rows], data.labels.classes)
     else:
-        pairs = problem.pairs
+        pairs = data.pairs
     must, cannot = (
         place[kind].astype(np.int32).reshape(-1, 2) for kind in (pairs.must_link, pairs.cannot_link)
     )
     return Constraints(rows, must, cannot, labels), np.flatnonzero(free).astype(np.int32)
 
 
-def scaled(problem: TrainingData, feature_scaling: str | None) -> tuple[Any, Floats]:
+def scaled(data: TrainingData, feature_scaling: str | None) -> tuple[Any, Floats]:
     """Return X with its columns scaled for distances, and the units to add them up in.
 
     A score of a column does not depend on its scale once the weights of the rows are known, so the
     scaled matrix serves for both.
     """
-    X, unit = problem.X, units(problem)
+    X, unit = data.X, units(data)
     if feature_scaling is None:
         return X, unit
-    width = problem.spans if problem.has_gaps else None
+    width = data.spans if data.has_missing else None
     factors, _ = column_factors(X, feature_scaling, width)
-    X = X.multiply(factors[None, :]).tocsc() if problem.is_sparse else X * factors
+    X = X.multiply(factors[None, :]).tocsc() if data.is_sparse else X * factors
     return X, np.ones(X.shape[1]) / 8
 
 
-def warn_of_no_cannot_link(problem: TrainingData, name: str) -> None:
+def warn_of_no_cannot_link(data: TrainingData, name: str) -> None:
     """Say so where the supervised part of the score is missing."""
-    if count_pairs(problem)[1]:
+    if count_pairs(data)[1]:
         return
     warn(
         f"{name} has no cannot-link pair: it compares the differences between neighbours and in "

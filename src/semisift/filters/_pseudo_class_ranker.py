@@ -128,8 +128,8 @@ class SurrogateRanker(FeatureRanker):
     class_prior: Any = None
     variant: Literal["default", "paper"] = "default"
 
-    def _score(self, problem: TrainingData) -> Floats:
-        labels, binned = self._bins(problem)
+    def _score(self, data: TrainingData) -> Floats:
+        labels, binned = self._bins(data)
         priors = parse_priors(self.class_prior, labels.n_classes)
         if len(np.unique(labels.codes)) < 2:
             warn(
@@ -146,22 +146,20 @@ class SurrogateRanker(FeatureRanker):
                 code,
                 priors[code],
                 both_on_threshold=both,
-                weights=problem.design.weights,
+                weights=data.design.weights,
             )
             relevance = mean_over(targets, partial(mutual_information, binned))
-            scores.append(
-                self._score_class(problem, np.round(relevance, DECIMALS), binned, targets)
-            )
+            scores.append(self._score_class(data, np.round(relevance, DECIMALS), binned, targets))
         return np.mean(scores, axis=0)
 
-    def _bins(self, problem: TrainingData) -> tuple[Labels, Countable]:
+    def _bins(self, data: TrainingData) -> tuple[Labels, Countable]:
         """Return the binned columns, and the labels of their rows."""
-        weights = problem.design.weights
-        return problem.labels, bin_columns(problem.X, has_gaps=problem.has_gaps, weights=weights)
+        weights = data.design.weights
+        return data.labels, bin_columns(data.X, has_missing=data.has_missing, weights=weights)
 
     @abstractmethod
     def _score_class(
-        self, problem: TrainingData, relevance: Floats, binned: Any, targets: Surrogates
+        self, data: TrainingData, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
         """Score the columns by one or two surrogates of one class, given what they tell of it."""
 

@@ -15,7 +15,7 @@ the graph of n rows, O(n k p + n_L p) for the scores.
 What is a reading: the graph of LS has nearest neighbours. Without a must-link pair, where CS1 is 0
 everywhere, the variance over all rows takes the place of its numerator; without a cannot-link pair
 the score is LS. A factor of 0 makes the product 0 whatever the other says; `offset` is added to
-both factors to order such columns, and is 0 in the paper. Gaps are left out of LS as in
+both factors to order such columns, and is 0 in the paper. Missing values are left out of LS as in
 `semisift.filters.laplacian`, of CS1 as in `semisift.filters.constraint`.
 """
 
@@ -85,18 +85,18 @@ class C4(GraphRanker, PairRanker):
 
     offset: float = 0.0
 
-    def _score(self, problem: TrainingData) -> Floats:
-        laplacian = laplacian_score(problem, self._graph(problem, shift=True))
-        if self._lacks_classes(problem, "the Laplacian score, without labels"):
+    def _score(self, data: TrainingData) -> Floats:
+        laplacian = laplacian_score(data, self._graph(data, shift=True))
+        if self._lacks_classes(data, "the Laplacian score, without labels"):
             return -laplacian
-        must_link, cannot_link = pair_sums_in_units(problem)
-        if not count_pairs(problem)[0]:
+        must_link, cannot_link = pair_sums_in_units(data)
+        if not count_pairs(data)[0]:
             warn(
                 f"{type(self).__name__} has no must-link pair: it compares the cannot-link pairs "
                 "with the variance over all rows instead. Label a second row of a class.",
                 FallbackWarning,
             )
-            must_link = (problem.spread / units(problem)) ** 2
+            must_link = (data.spread / units(data)) ** 2
         constraint = ratio(must_link, cannot_link)
         with np.errstate(over="ignore", invalid="ignore"):
             product = (laplacian + self.offset) * (constraint + self.offset)

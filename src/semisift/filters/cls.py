@@ -24,8 +24,8 @@ its transpose instead of their union; the mean is weighted by D, because a singl
 plain mean away from all rows and so makes any column look good (for EnsCLS the accuracy is the
 same, ``benchmarks/enscls.py --part accuracy``); and each labelled row has a self-loop, without
 which the only row of a class would count for nothing (D_i = 0). The settings of the map are ours.
-What gaps change is told in `semisift.filters._constrained_laplacian`; the map does not take them,
-nor do more than 2,000 labelled rows.
+What missing values change is told in `semisift.filters._constrained_laplacian`; the map does not
+take them, nor do more than 2,000 labelled rows.
 """
 
 from typing import Any, ClassVar, Literal
@@ -35,7 +35,7 @@ import numpy as np
 from semisift.base._graph_ranker import GraphRanker
 from semisift.base._ranker import PairRanker
 from semisift.base._training_data import TrainingData
-from semisift.ensemble._som import FEWEST_ROWS, batch_som
+from semisift.ensemble._som import MIN_ROWS, batch_som
 from semisift.filters._constrained_laplacian import Constraints, cls_parts, combine
 from semisift.filters._constraints import (
     list_constraints,
@@ -44,7 +44,7 @@ from semisift.filters._constraints import (
     warn_of_no_cannot_link,
     weight_options,
 )
-from semisift.utils._columns import MOST_SQUARED
+from semisift.utils._columns import MAX_SQUARED
 from semisift.utils._sklearn_compat import StrOptions
 from semisift.utils._typing import Floats
 
@@ -118,34 +118,35 @@ class CLS(GraphRanker, PairRanker):
     mean: Literal["plain", "D"] = "D"
     compress: Literal["som"] | None = None
 
-    def _score(self, problem: TrainingData) -> Floats:
+    def _score(self, data: TrainingData) -> Floats:
         name, is_printed = type(self).__name__, self.variant == "paper"
-        warn_of_no_cannot_link(problem, name)
-        constraints, unlabelled = list_constraints(problem)
-        X, unit = scaled(problem, None if is_printed else self.feature_scaling)
-        compresses = self.compress == "som" and len(unlabelled) > FEWEST_ROWS
-        if problem.has_gaps:
-            _refuse_gaps(constraints, compresses)
+        warn_of_no_cannot_link(data, name)
+        constraints, unlabelled = list_constraints(data)
+        X, unit = scaled(data, None if is_printed else self.feature_scaling)
+        compresses = self.compress == "som" and len(unlabelled) > MIN_ROWS
+        if data.has_missing:
+            _check_complete(constraints, compresses)
         if compresses:
             held = X[constraints.rows]
-            held = held.toarray() if problem.is_sparse else held
+            held = held.toarray() if data.is_sparse else held
             X = np.vstack([held, batch_som(X[unlabelled]).units])
             constraints = constraints._replace(rows=np.arange(len(held)))
             unlabelled = np.arange(len(held), len(X), dtype=np.int32)
         options = weight_options(self)
-        parts = cls_parts(X, unlabelled, constraints, options, unit, has_gaps=problem.has_gaps)
+        parts = cls_parts(X, unlabelled, constraints, options, unit, has_missing=data.has_missing)
         if parts.vanished or parts.few_edges is not None:
             refuse_vanished(name, is_printed, parts.few_edges)
         return 0.0 - combine(parts.sums, parts.totals)
 
 
-def _refuse_gaps(constraints: Constraints, compresses: bool) -> None:
+def _check_complete(constraints: Constraints, compresses: bool) -> None:
     if compresses:
         raise ValueError(
-            "X has gaps, which compress='som' does not take: set compress=None, or fill the gaps."
+            "X has missing values, which compress='som' does not take: fill them, or set "
+            "compress=None."
         )
     if constraints.labels is not None:
         raise ValueError(
-            f"X has gaps, and {len(constraints.rows)} rows are labelled: CLS takes gaps with at "
-            f"most {MOST_SQUARED} labelled rows. Hide some of the labels, or fill the gaps."
+            f"X has missing values, and {len(constraints.rows)} rows are labelled: CLS takes these with at "
+            f"most {MAX_SQUARED} labelled rows. Hide some of the labels, or fill the values."
         )

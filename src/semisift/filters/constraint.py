@@ -15,10 +15,10 @@ besides one pass over all rows for the unit of each column.
 
 What is a reading: without a must-link pair CS-1 is 0 everywhere, and c_r ranks; without a
 cannot-link pair the variance over all rows takes the place of c_r. Both are told by a warning.
-The default lambda is that of the original, as far as known. Where there are gaps, a sum is over the
-pairs in which both rows have the value, scaled to the number of all pairs (`semisift.base._pairs`
-has the details), and the score is NaN where a kind of pairs is left without any. Pairs count the
-product of the weights of their rows.
+The default lambda is that of the original, as far as known. Where there are missing values, a sum
+is over the pairs in which both rows have the value, scaled to the number of all pairs
+(`semisift.base._pairs` has the details), and the score is NaN where a kind of pairs is left without
+any. Pairs count the product of the weights of their rows.
 """
 
 from numbers import Real
@@ -91,15 +91,15 @@ class ConstraintScore(WeightedPairRanker):
     criterion: Literal["ratio", "difference"] = "ratio"
     trade_off: float = 0.1
 
-    def _score(self, problem: TrainingData) -> Floats:
-        has_must_link, has_cannot_link = check_kinds(problem, type(self).__name__)
+    def _score(self, data: TrainingData) -> Floats:
+        has_must_link, has_cannot_link = check_kinds(data, type(self).__name__)
         if self.criterion == "difference":
-            must, cannot = pair_sums(problem)
+            must, cannot = pair_sums(data)
             with np.errstate(invalid="ignore"):  # both may be infinite
                 return np.asarray(self.trade_off * cannot - must)
         if not has_must_link:
-            return pair_sums(problem)[1]
-        must, cannot = pair_sums_in_units(problem)
+            return pair_sums(data)[1]
+        must, cannot = pair_sums_in_units(data)
         if not has_cannot_link:
-            cannot = (problem.spread / units(problem)) ** 2
+            cannot = (data.spread / units(data)) ** 2
         return 0.0 - ratio(must, cannot)

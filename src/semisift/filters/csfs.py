@@ -48,7 +48,7 @@ from semisift.utils._graph import Graph, column_factors, edge_sums, edges_of
 from semisift.utils._sklearn_compat import StrOptions
 from semisift.utils._typing import Bools, Floats, Ints
 
-MOST_PAIRS = 4000
+MAX_PAIRS = 4000
 
 
 class CSFS(GraphRanker, PairRanker):
@@ -117,24 +117,24 @@ class CSFS(GraphRanker, PairRanker):
     mean: Literal["plain", "D"] = "D"
     variant: Any = "default"
 
-    def _score(self, problem: TrainingData) -> Floats:
-        warn_of_no_cannot_link(problem, type(self).__name__)
-        constraints, _ = list_constraints(problem, MOST_PAIRS)
-        return self._score_with(problem, constraints)
+    def _score(self, data: TrainingData) -> Floats:
+        warn_of_no_cannot_link(data, type(self).__name__)
+        constraints, _ = list_constraints(data, MAX_PAIRS)
+        return self._score_with(data, constraints)
 
     @one_blas_thread()
-    def _score_with(self, problem: TrainingData, constraints: Constraints) -> Floats:
-        X, unit = problem.X, units(problem)
+    def _score_with(self, data: TrainingData, constraints: Constraints) -> Floats:
+        X, unit = data.X, units(data)
         held = X[constraints.rows]
         factors, _ = column_factors(X, self.feature_scaling)
         gram = Gram(held, factors)
-        constraints = self._keep(problem, constraints, gram)
+        constraints = self._keep(data, constraints, gram)
         self.n_kept_ = len(constraints.must_link), len(constraints.cannot_link)
 
         # every constrained row is a node of its own
-        own = np.full(problem.n_rows, -1)
+        own = np.full(data.n_rows, -1)
         own[constraints.rows] = np.arange(len(constraints.rows))
-        graph, owner = self._graph(problem).split(own)
+        graph, owner = self._graph(data).split(own)
         nodes = graph.node[constraints.rows]
         changed = edges_of(graph.upper + self._changes(graph, nodes, constraints, gram))
         numerator = edge_sums(X, Graph(*changed, graph.rows, graph.node, graph.within), unit)
@@ -149,8 +149,8 @@ class CSFS(GraphRanker, PairRanker):
         mean, _ = column_moments(X, unit)
         cannot_link = constraints.cannot_link
         pairs = pair_matrix(cannot_link, degrees[cannot_link].sum(axis=1), len(nodes))
-        apart, held_mean = np.zeros((2, problem.n_features))
-        for columns in blocks(problem.n_features, max(1, len(nodes))):
+        apart, held_mean = np.zeros((2, data.n_features))
+        for columns in blocks(data.n_features, max(1, len(nodes))):
             block = dense_columns(held, columns) / unit[columns]
             held_mean[columns] = degrees @ block
             apart[columns] = quadratic_sums(pairs, block, mean[columns])
@@ -160,13 +160,13 @@ class CSFS(GraphRanker, PairRanker):
         variance = spread.variance + volume * (spread.mean - mean) ** 2
         return 0.0 - ratio(2 * numerator.difference, apart + variance)
 
-    def _keep(self, problem: TrainingData, constraints: Constraints, gram: Gram) -> Constraints:
+    def _keep(self, data: TrainingData, constraints: Constraints, gram: Gram) -> Constraints:
         """Return the constraints with the pairs that are kept."""
         if self.selection == "all":
             return constraints
         rows, must_link, cannot_link, _ = constraints
         keep_must, keep_cannot = coherent_pairs(
-            gram, must_link, cannot_link, self.selection, problem.labels.codes[rows]
+            gram, must_link, cannot_link, self.selection, data.labels.codes[rows]
         )
         return Constraints(rows, must_link[keep_must], cannot_link[keep_cannot])
 

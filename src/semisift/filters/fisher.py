@@ -67,27 +67,27 @@ class FisherScore(WeightedRanker):
     uses_statistics = True
     allow_nan = True
 
-    def _score(self, problem: TrainingData) -> Floats:
-        moments = class_moments(problem)
+    def _score(self, data: TrainingData) -> Floats:
+        moments = class_moments(data)
         scores = ratio(moments.between, moments.within.sum(axis=0))
-        if problem.has_gaps:
-            scores = _as_if_complete(scores, moments.counts, problem)
+        if data.has_missing:
+            scores = _as_if_complete(scores, moments.counts, data)
         return np.where(moments.too_few, np.nan, scores)
 
-    def _tie_key(self, problem: TrainingData) -> Floats | None:
+    def _tie_key(self, data: TrainingData) -> Floats | None:
         if np.count_nonzero(np.isposinf(self.scores_)) < 2:
             return None
-        unit = units(problem)
-        variance = np.where(problem.constant, 1.0, problem.spread / unit) ** 2
-        key = class_moments(problem).between / variance
+        unit = units(data)
+        variance = np.where(data.constant, 1.0, data.spread / unit) ** 2
+        key = class_moments(data).between / variance
         return np.where(np.isposinf(self.scores_), key, 0.0)
 
 
-def _as_if_complete(scores: Floats, counts: Ints | Floats, problem: TrainingData) -> Floats:
+def _as_if_complete(scores: Floats, counts: Ints | Floats, data: TrainingData) -> Floats:
     """Return scores of columns with missing values on the scale of those of complete ones."""
-    rows, weights = problem.labels.labelled, problem.design.weights
+    rows, weights = data.labels.labelled, data.design.weights
     n = len(rows) if weights is None else weights[rows].sum()
-    n_classes = problem.labels.n_classes
+    n_classes = data.labels.n_classes
     known = counts.sum(axis=0)
     left, every = known - (counts > 0).sum(axis=0), n - n_classes
     if not every > 0:

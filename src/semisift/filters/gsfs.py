@@ -16,8 +16,9 @@ O(n_L) for each pair of a kept and a visited column.
 
 All of it is a reading of the abstract: the s-Laplacian preserves local and global structure, and
 the classification information gain degree removes redundant columns. Without labels of two classes
-the Laplacian score ranks. Gaps are left out of the s-Laplacian as in `semisift.filters.laplacian`;
-information is over the labelled rows that have the values of both columns.
+the Laplacian score ranks. Missing values are left out of the s-Laplacian as in
+`semisift.filters.laplacian`; information is over the labelled rows that have the values of both
+columns.
 """
 
 from numbers import Real
@@ -111,29 +112,29 @@ class GSFS(GraphRanker):
     min_gain: float = 0.05
     same_class_weight: float = 1.0
 
-    def _score(self, problem: TrainingData) -> Floats:
-        if self._lacks_classes(problem, "the Laplacian score, without labels"):
-            self.s_laplacian_ = laplacian_score(problem, self._graph(problem, shift=True))
+    def _score(self, data: TrainingData) -> Floats:
+        if self._lacks_classes(data, "the Laplacian score, without labels"):
+            self.s_laplacian_ = laplacian_score(data, self._graph(data, shift=True))
             self.n_kept_ = 0
             return places([], -self.s_laplacian_)
-        if len(problem.labels.labelled) < ENOUGH_LABELS:
+        if len(data.labels.labelled) < ENOUGH_LABELS:
             warn(
-                f"GSFS has {len(problem.labels.labelled)} labelled rows: with fewer than "
+                f"GSFS has {len(data.labels.labelled)} labelled rows: with fewer than "
                 f"{ENOUGH_LABELS} it is mostly chance which columns it finds redundant. Set "
                 "min_gain=-1 to keep all.",
                 FallbackWarning,
             )
-        graph = self._graph(problem)
-        self.s_laplacian_ = label_aware_score(problem, graph, float(self.same_class_weight))
-        self.s_laplacian_[problem.constant] = np.nan
-        n_wanted = self._count_to_pick(problem)
-        order = np.argsort(rank(-self.s_laplacian_, problem.seed))
+        graph = self._graph(data)
+        self.s_laplacian_ = label_aware_score(data, graph, float(self.same_class_weight))
+        self.s_laplacian_[data.constant] = np.nan
+        n_wanted = self._count_to_pick(data)
+        order = np.argsort(rank(-self.s_laplacian_, data.seed))
         order = order[: int(np.isfinite(self.s_laplacian_).sum())]
         n_sure = 0
         if (first := self._picked_first) is not None:
             order = np.concatenate([order[first[order]], order[~first[order]]])
             n_sure = int(first[order].sum())
-        kept = keep(problem, order, n_wanted, self.min_gain, n_sure, self._feature_of)
+        kept = keep(data, order, n_wanted, self.min_gain, n_sure, self._feature_of)
         self.n_kept_ = len(kept)
         return places(kept, -self.s_laplacian_)
 
@@ -142,7 +143,7 @@ class GSFS(GraphRanker):
 
 
 def keep(
-    problem: TrainingData,
+    data: TrainingData,
     order: Ints,
     n_wanted: int,
     min_gain: float,
@@ -153,7 +154,7 @@ def keep(
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     order : int array
         The columns to visit.
     n_wanted : int
@@ -169,15 +170,15 @@ def keep(
     list of int
         The columns kept, in the order of their visit.
     """
-    rows = problem.labels.labelled
-    y = problem.labels.codes[rows]
-    X = problem.X.tocsr()[rows].tocsc() if problem.is_sparse else problem.X[rows]
+    rows = data.labels.labelled
+    y = data.labels.codes[rows]
+    X = data.X.tocsr()[rows].tocsc() if data.is_sparse else data.X[rows]
     kept: list[int] = []
     known: list[NDArray[np.integer]] = []  # the bins of the kept columns
-    left = np.ones(problem.n_features, dtype=bool)
+    left = np.ones(data.n_features, dtype=bool)
     for start in range(0, len(order), GROUP):
         group = order[start : start + GROUP]
-        binned = bin_columns(X[:, group], has_gaps=problem.has_gaps)
+        binned = bin_columns(X[:, group], has_missing=data.has_missing)
         alone = mutual_information(binned, y)
         least = np.full(len(group), np.inf)
         for codes in known:

@@ -12,8 +12,9 @@ Cost: O(n^2 p) for the graph of n rows, O(n k p) for the scores of all p columns
 What differs from the paper: the graph is the mean of the directed graph and its transpose, with
 shared places for ties (``variant="paper"`` takes the union), and t is by default the mean squared
 distance of the rows, as the paper leaves it to the user. There are no self-loops. Where there are
-gaps, rows are compared in the columns that both have (`semisift.utils._neighbors.RowsWithGaps`),
-and the sums of a column are over the edges whose two rows have its value.
+missing values, rows are compared in the columns that both have
+(`semisift.utils._neighbors.RowsWithGaps`), and the sums of a column are over the edges whose two
+rows have its value.
 """
 
 from semisift.base._graph_ranker import GraphRanker
@@ -58,5 +59,5 @@ class LaplacianScore(GraphRanker):
     labels_needed = "none"
     allow_nan = True
 
-    def _score(self, problem: TrainingData) -> Floats:
-        return -laplacian_score(problem, self._graph(problem, shift=True))
+    def _score(self, data: TrainingData) -> Floats:
+        return -laplacian_score(data, self._graph(data, shift=True))

@@ -15,9 +15,9 @@ What is a reading: a second-hand account joins differently labelled rows only if
 neighbours, which with a few labels leaves nothing; ``between="near"`` does so, and falls back to
 all such rows where there is no such edge. Given pairs of rows count as labels do. Where no row must
 be linked and none is a neighbour, the sum over the differently labelled rows ranks; without
-differently labelled rows, minus the Laplacian score. Where there are gaps, each sum is over the
-pairs in which both rows have the value, scaled to all pairs of its kind; the score is NaN where one
-is left without any.
+differently labelled rows, minus the Laplacian score. Where there are missing values, each sum is
+over the pairs in which both rows have the value, scaled to all pairs of its kind; the score is NaN
+where one is left without any.
 """
 
 from numbers import Real
@@ -94,44 +94,44 @@ class LSDF(GraphRanker, PairRanker):
     n_neighbors: int = 5
     weights: Literal["heat", "binary"] = "binary"
 
-    def _score(self, problem: TrainingData) -> Floats:
-        graph = self._graph(problem)
-        if self._lacks_classes(problem, "minus the Laplacian score"):
-            return -laplacian_score(problem, graph)
-        must_link, _ = pair_sums_in_units(problem)
-        undecided = undecided_edges(problem, graph)
-        near = self._differences(problem, undecided)
-        if not count_pairs(problem)[0] and not undecided.degrees.any():
+    def _score(self, data: TrainingData) -> Floats:
+        graph = self._graph(data)
+        if self._lacks_classes(data, "minus the Laplacian score"):
+            return -laplacian_score(data, graph)
+        must_link, _ = pair_sums_in_units(data)
+        undecided = undecided_edges(data, graph)
+        near = self._differences(data, undecided)
+        if not count_pairs(data)[0] and not undecided.degrees.any():
             warn(
                 f"{type(self).__name__} has no must-link pair and no unlabelled neighbours: it "
                 "ranks by the differences of cannot-link pairs alone, which depend on the unit of "
                 "a column. Label a second row of a class, or scale the columns.",
                 FallbackWarning,
             )
-            return pair_sums(problem)[1]
-        return ratio(self._between(problem), float(self.must_link_weight) * must_link + near)
+            return pair_sums(data)[1]
+        return ratio(self._between(data), float(self.must_link_weight) * must_link + near)
 
-    def _between(self, problem: TrainingData) -> Floats:
+    def _between(self, data: TrainingData) -> Floats:
         if self.between == "near":
-            edges = cannot_link_edges(problem, self._graph(problem))
+            edges = cannot_link_edges(data, self._graph(data))
             if edges.weights.any():
-                return self._differences(problem, edges)
+                return self._differences(data, edges)
             warn(
                 "No differently labelled rows are neighbours: LSDF compares all of them, as with "
                 "between='all'. Set a larger n_neighbors to compare near ones.",
                 FallbackWarning,
             )
-        return pair_sums_in_units(problem)[1]
+        return pair_sums_in_units(data)[1]
 
-    def _differences(self, problem: TrainingData, graph: Graph) -> Floats:
-        sums = edge_sums(problem.X, graph, units(problem), has_gaps=problem.has_gaps)
-        if not problem.has_gaps:
+    def _differences(self, data: TrainingData, graph: Graph) -> Floats:
+        sums = edge_sums(data.X, graph, units(data), has_missing=data.has_missing)
+        if not data.has_missing:
             return sums.difference
         return scaled_to_all(sums.difference, sums.volume, graph.degrees.sum())
 
-    def _tie_key(self, problem: TrainingData) -> Floats | None:
+    def _tie_key(self, data: TrainingData) -> Floats | None:
         perfect = np.isposinf(self.scores_)
         if np.count_nonzero(perfect) < 2:
             return None
-        variance = np.where(problem.constant, 1.0, problem.spread / units(problem)) ** 2
-        return np.where(perfect, pair_sums_in_units(problem)[1] / variance, 0.0)
+        variance = np.where(data.constant, 1.0, data.spread / units(data)) ** 2
+        return np.where(perfect, pair_sums_in_units(data)[1] / variance, 0.0)

@@ -15,8 +15,8 @@ better, as printed. Cost: O(n p) for each pick.
 What is a reading: the bins, of which the paper leaves the choice open; MIQ without any redundancy
 is I(f; y) / 1e-12; the redundancy over all rows, which the paper, having no unlabelled rows, does
 not consider; and that among equally good columns, of which bins and few labels make many, the one
-with the best Fisher score is picked. Where there are gaps, information is over the rows that have
-the value, or the values of both columns.
+with the best Fisher score is picked. Where there are missing values, information is over the rows
+that have the value, or the values of both columns.
 """
 
 from collections.abc import Callable
@@ -96,18 +96,18 @@ class MRMR(FeatureRanker):
     criterion: Literal["MID", "MIQ"] = "MID"
     redundancy_on: Literal["labelled", "all"] = "labelled"
 
-    def _score(self, problem: TrainingData) -> Floats:
-        labelled = problem.labels.labelled
-        binned = bin_columns(_rows(problem, labelled), has_gaps=problem.has_gaps)
-        relevance = np.round(mutual_information(binned, problem.labels.codes[labelled]), DECIMALS)
+    def _score(self, data: TrainingData) -> Floats:
+        labelled = data.labels.labelled
+        binned = bin_columns(_rows(data, labelled), has_missing=data.has_missing)
+        relevance = np.round(mutual_information(binned, data.labels.codes[labelled]), DECIMALS)
         self.relevance_ = relevance
-        if self.redundancy_on == "all" and len(labelled) < problem.n_rows:
-            binned = bin_columns(problem.X, has_gaps=problem.has_gaps)
-        n_picks = self._count_to_pick(problem)
-        chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
-        self._shares = _fisher_shares(problem)  # the ranking asks for them again
+        if self.redundancy_on == "all" and len(labelled) < data.n_rows:
+            binned = bin_columns(data.X, has_missing=data.has_missing)
+        n_picks = self._count_to_pick(data)
+        chance = np.random.default_rng([data.seed, PICK_STREAM]).permutation(data.n_features)
+        self._shares = _fisher_shares(data)  # the ranking asks for them again
         order = np.lexsort((chance, -self._shares))
-        redundancy = np.zeros(problem.n_features)
+        redundancy = np.zeros(data.n_features)
         n_added = 0
 
         def add(chosen: int) -> Floats:
@@ -120,7 +120,7 @@ class MRMR(FeatureRanker):
             relevance,
             add,
             n_picks,
-            candidates=~problem.constant,
+            candidates=~data.constant,
             tie_order=np.argsort(order),
             first=self._picked_first,
             feature_of=self._feature_of,
@@ -129,20 +129,20 @@ class MRMR(FeatureRanker):
     def _comparable_scores(self) -> Floats:
         return self.relevance_
 
-    def _tie_key(self, problem: TrainingData) -> Floats:
+    def _tie_key(self, data: TrainingData) -> Floats:
         known: Floats | None = self.__dict__.pop("_shares", None)
-        return _fisher_shares(problem) if known is None else known
+        return _fisher_shares(data) if known is None else known
 
 
-def _rows(problem: TrainingData, labelled: Ints) -> Any:
-    if len(labelled) == problem.n_rows:
-        return problem.X
-    return problem.X[labelled] if problem.is_sparse else some_rows(problem.X, labelled)
+def _rows(data: TrainingData, labelled: Ints) -> Any:
+    if len(labelled) == data.n_rows:
+        return data.X
+    return data.X[labelled] if data.is_sparse else some_rows(data.X, labelled)
 
 
-def _fisher_shares(problem: TrainingData) -> Floats:
+def _fisher_shares(data: TrainingData) -> Floats:
     """Return F / (1 + F), which orders columns as their Fisher score F does and is finite."""
-    moments = class_moments(problem)
+    moments = class_moments(data)
     total = moments.between + moments.within.sum(axis=0)
     share = np.divide(moments.between, total, out=np.zeros(len(total)), where=total > 0)
     return np.round(share, DECIMALS)

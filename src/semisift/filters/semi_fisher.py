@@ -15,8 +15,9 @@ O(n k p + n_L p) for the scores.
 Written after a third-party implementation, whose defaults are ours: k = 20, lambda = delta = 1. J
 grows with all rows and S_w with the labelled ones, so that J outweighs it; ``balance=True``
 divides each by what it is a sum over, which is not in the source. Without labels of two classes the
-score is ``delta * Var / (lambda * J)``. Where there are gaps, each is over the rows and neighbours
-that have the value, and S_b, S_w and J are scaled to all labelled rows and all neighbours.
+score is ``delta * Var / (lambda * J)``. Where there are missing values, each is over the rows and
+neighbours that have the value, and S_b, S_w and J are scaled to all labelled rows and all
+neighbours.
 """
 
 from numbers import Real
@@ -94,27 +95,27 @@ class SemiFisherScore(GraphRanker):
     n_neighbors: int = 20
     weights: Literal["heat", "binary"] = "binary"
 
-    def _score(self, problem: TrainingData) -> Floats:
-        graph = self._graph(problem)
-        unit = units(problem)
-        sums = edge_sums(problem.X, graph, unit, has_gaps=problem.has_gaps)
+    def _score(self, data: TrainingData) -> Floats:
+        graph = self._graph(data)
+        unit = units(data)
+        sums = edge_sums(data.X, graph, unit, has_missing=data.has_missing)
         near = self.graph_weight * 2.0 * sums.difference
-        if problem.has_gaps:
+        if data.has_missing:
             near = scaled_to_all(near, sums.volume, graph.degrees.sum())
-        spread = self.variance_weight * (problem.spread / unit) ** 2
+        spread = self.variance_weight * (data.spread / unit) ** 2
         if self.balance:
             near /= max(graph.n_edges, np.finfo(np.float64).tiny)
-        if self._lacks_classes(problem, "the variance of all rows over that of neighbours"):
+        if self._lacks_classes(data, "the variance of all rows over that of neighbours"):
             return ratio(spread, near)
-        moments = class_moments(problem)
-        if problem.has_gaps:
-            _, mean, _ = moments_of_counted(problem.X, unit)
+        moments = class_moments(data)
+        if data.has_missing:
+            _, mean, _ = moments_of_counted(data.X, unit)
         else:
-            mean, _ = column_moments(problem.X, unit)
+            mean, _ = column_moments(data.X, unit)
         between = (moments.counts * (moments.means - mean) ** 2).sum(axis=0)
         within = moments.within.sum(axis=0)
-        n_labelled = len(problem.labels.labelled)
-        if problem.has_gaps:
+        n_labelled = len(data.labels.labelled)
+        if data.has_missing:
             n_known = np.maximum(moments.counts.sum(axis=0), 1)  # of no labelled row both are 0
             between, within = (part * n_labelled / n_known for part in (between, within))
         parts = n_labelled if self.balance else 1

@@ -12,7 +12,7 @@ over all rows. Direction: higher is better, as printed. Cost: O(n p) for each pi
 
 What is a reading: as in Semi-MIM, more than two classes are taken one against the rest and the
 scores of a column averaged, and both surrogates count where the prior favours neither. Where there
-are gaps, I(f; y | s) is over the rows that have the values of both columns.
+are missing values, I(f; y | s) is over the rows that have the values of both columns.
 """
 
 from functools import partial
@@ -69,10 +69,10 @@ class SemiJMI(SurrogateRanker):
     """
 
     def _score_class(
-        self, problem: TrainingData, relevance: Floats, binned: Any, targets: Surrogates
+        self, data: TrainingData, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
-        n_picks = self._count_to_pick(problem)
-        joint = np.zeros(problem.n_features)
+        n_picks = self._count_to_pick(data)
+        joint = np.zeros(data.n_features)
 
         def add(chosen: int) -> Floats:
             # I(s; y) is the same for all columns, so that it does not decide
@@ -81,12 +81,12 @@ class SemiJMI(SurrogateRanker):
             joint = joint + mean_over(targets, known)
             return joint
 
-        chance = np.random.default_rng([problem.seed, PICK_STREAM]).permutation(problem.n_features)
+        chance = np.random.default_rng([data.seed, PICK_STREAM]).permutation(data.n_features)
         return scores_of_picks(
             relevance,
             add,
             n_picks,
-            candidates=~problem.constant,
+            candidates=~data.constant,
             tie_order=chance,
             first=self._picked_first,
             feature_of=self._feature_of,

@@ -19,10 +19,10 @@ What is a reading: more than two classes, which the paper leaves out, are taken 
 rest, and the ranks of a column are averaged. The prior is the share among the labelled rows, as the
 authors' comment says (their code counts unlabelled rows as negative). As many labels of one class
 as of the other put the prior exactly on phi: then the score is the mean of both surrogates, so that
-the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class. Gaps
-are in no bin, and the score of a column is over the rows that have its value, whose smaller number
-makes it a little larger by chance; phi and the prior are over all rows. A row of weight 2 is two
-rows, in the tables and in phi; bins do not depend on it.
+the names of the classes do not matter; with ``variant="paper"`` it is y1 of the last class. Missing
+values are in no bin, and the score of a column is over the rows that have its value, whose smaller
+number makes it a little larger by chance; phi and the prior are over all rows. A row of weight 2 is
+two rows, in the tables and in phi; bins do not depend on it.
 
 When not to use it: on counts with a long tail, as of molecules in cells. Bins of equal width put
 nearly all rows into the lowest one, the more so the more rows there are, and then a single labelled
@@ -93,18 +93,18 @@ class SemiMIM(SurrogateRanker, WeightedRanker):
 
     uses_statistics = True
 
-    def _limit(self, problem: TrainingData) -> TrainingData:
-        if problem.whole is not None:  # what is constant is so over all rows
-            _, spans = count_bins(problem.whole.rows, problem.whole.labels)
-            problem.__dict__["spans"] = spans
-        return problem
+    def _limit(self, data: TrainingData) -> TrainingData:
+        if data.whole is not None:  # what is constant is so over all rows
+            _, spans = count_bins(data.whole.rows, data.whole.labels)
+            data.__dict__["spans"] = spans
+        return data
 
-    def _bins(self, problem: TrainingData) -> tuple[Labels, Countable]:
-        if problem.whole is None:
-            return super()._bins(problem)
-        return problem.whole.labels, count_bins(problem.whole.rows, problem.whole.labels)[0]
+    def _bins(self, data: TrainingData) -> tuple[Labels, Countable]:
+        if data.whole is None:
+            return super()._bins(data)
+        return data.whole.labels, count_bins(data.whole.rows, data.whole.labels)[0]
 
     def _score_class(
-        self, problem: TrainingData, relevance: Floats, binned: Any, targets: Surrogates
+        self, data: TrainingData, relevance: Floats, binned: Any, targets: Surrogates
     ) -> Floats:
-        return relevance if problem.labels.n_classes <= 2 else rankdata(relevance)
+        return relevance if data.labels.n_classes <= 2 else rankdata(relevance)

@@ -12,8 +12,8 @@ Direction: low values first, so ``scores_`` is minus the value. Cost: O(n^2 p) f
 rows, O(n k p) for the scores; the pairs of labelled rows are never listed.
 
 All of it is a reading: the paper says only that it resembles another semi-supervised method, with
-the Laplacian score as the criterion. Without labels of two classes it is the Laplacian score. Gaps
-are left out as in `semisift.filters.laplacian`.
+the Laplacian score as the criterion. Without labels of two classes it is the Laplacian score.
+Missing values are left out as in `semisift.filters.laplacian`.
 """
 
 from semisift.base._graph_ranker import GraphRanker
@@ -61,7 +61,7 @@ class SLS(GraphRanker):
 
     allow_nan = True
 
-    def _score(self, problem: TrainingData) -> Floats:
-        if self._lacks_classes(problem, "the Laplacian score, without labels"):
-            return -laplacian_score(problem, self._graph(problem, shift=True))
-        return -label_aware_score(problem, self._graph(problem))
+    def _score(self, data: TrainingData) -> Floats:
+        if self._lacks_classes(data, "the Laplacian score, without labels"):
+            return -laplacian_score(data, self._graph(data, shift=True))
+        return -label_aware_score(data, self._graph(data))

@@ -12,7 +12,7 @@ the graph of n rows, O(n k p + n_L p) for the scores. A is the Laplacian score o
 
 What is a reading: the final sum is given from general knowledge of the paper. The paper has two
 classes; with more, the two signs are compared with all of them at once, so that NMI stays below 1.
-Without labels of two classes the score is A. Gaps are left out of A as in
+Without labels of two classes the score is A. Missing values are left out of A as in
 `semisift.filters.laplacian`, and NMI is over the labelled rows that have the value.
 """
 
@@ -80,25 +80,25 @@ class SSelect(GraphRanker):
 
     graph_weight: float = 0.1
 
-    def _score(self, problem: TrainingData) -> Floats:
-        graph = self._graph(problem, shift=True)
-        if self._lacks_classes(problem, "its graph term, the Laplacian score"):
-            return -laplacian_score(problem, graph)
-        unit = span_units(problem)
-        sums = edge_sums(problem.X, graph, unit, has_gaps=problem.has_gaps)
+    def _score(self, data: TrainingData) -> Floats:
+        graph = self._graph(data, shift=True)
+        if self._lacks_classes(data, "its graph term, the Laplacian score"):
+            return -laplacian_score(data, graph)
+        unit = span_units(data)
+        sums = edge_sums(data.X, graph, unit, has_missing=data.has_missing)
         graph_term = ratio(sums.difference, sums.variance, NO_VARIANCE * sums.volume)
-        label_term = 1.0 - normalised_information(count_above(problem, sums.mean, unit))
+        label_term = 1.0 - normalised_information(count_above(data, sums.mean, unit))
         return -(self.graph_weight * graph_term + (1.0 - self.graph_weight) * label_term)
 
 
-def count_above(problem: TrainingData, mean: Floats, unit: Floats) -> Floats:
+def count_above(data: TrainingData, mean: Floats, unit: Floats) -> Floats:
     """Count the labelled rows of each class below and not below the mean of each column.
 
-    Rows with a gap are not counted.
+    Rows with a missing value are not counted.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     mean, unit : float arrays of shape (p,)
         The mean is in units.
 
@@ -106,12 +106,12 @@ def count_above(problem: TrainingData, mean: Floats, unit: Floats) -> Floats:
     -------
     float array of shape (2, n_classes, p)
     """
-    labels = problem.labels
+    labels = data.labels
     rows = labels.labelled
-    X = problem.X.tocsr()[rows].tocsc() if problem.is_sparse else problem.X[rows]
+    X = data.X.tocsr()[rows].tocsc() if data.is_sparse else data.X[rows]
     member = (labels.codes[rows] == np.arange(labels.n_classes)[:, None]).astype(np.float64)
-    above, known = np.empty((2, labels.n_classes, problem.n_features))
-    for columns in blocks(problem.n_features, len(rows)):
+    above, known = np.empty((2, labels.n_classes, data.n_features))
+    for columns in blocks(data.n_features, len(rows)):
         distance = dense_columns(X, columns) / unit[columns] - mean[columns]
         above[:, columns] = member @ (distance >= -ON_THE_MEAN)
         known[:, columns] = member @ ~np.isnan(distance)
@@ -139,5 +139,5 @@ def normalised_information(counts: Floats) -> Floats:
 
 
 def _entropy(counts: Floats) -> Floats:
-    shares = counts / np.maximum(counts.sum(axis=0), 1)  # gaps may leave nothing
+    shares = counts / np.maximum(counts.sum(axis=0), 1)  # missing values may leave nothing
     return np.asarray(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=0))

@@ -18,7 +18,7 @@ Direction: higher is better. Cost: O(n p), for 50 components and for the scores 
 from typing import Any, ClassVar
 
 from semisift.base._ranker import WeightedRanker
-from semisift.base._training_data import MOST_HELD, TrainingData
+from semisift.base._training_data import MAX_HELD, TrainingData
 from semisift.transduction._class_sums import class_scores, label_all_rows, mean_scores
 from semisift.transduction._components import components, scaled_rows
 from semisift.transduction._novelty import warn_of_novel_rows
@@ -46,7 +46,7 @@ class TransductiveScore(WeightedRanker):
         The shares of the classes among all rows, in the order of ``classes_`` or by label. None
         estimates them from the rows, halfway to equal shares.
     max_unlabelled : int or None, default=20000
-        Of more unlabelled rows so many, drawn by a hash of their numbers and the seed, stand for
+        Of more unlabelled rows so many, drawn by a hash of their numbers and the seed, represent
         all in the components and the members that label; all rows are then labelled and scored in
         a last pass. None uses all.
     {redundancy_threshold}
@@ -110,37 +110,37 @@ class TransductiveScore(WeightedRanker):
     }
 
     class_prior: Any = None
-    max_unlabelled: int | None = MOST_HELD
+    max_unlabelled: int | None = MAX_HELD
 
     @property
     def _most_used(self) -> int | None:
         return self.max_unlabelled
 
-    def _score(self, problem: TrainingData) -> Floats:
-        problem = self._limit(problem)
-        labels = problem.labels
+    def _score(self, data: TrainingData) -> Floats:
+        data = self._limit(data)
+        labels = data.labels
         prior = known_prior(self.class_prior, labels)
-        if problem.whole is None:
-            found = find_soft_labels(problem, prior)
-            sums = scaled_rows(problem).class_sums(found.shares)
+        if data.whole is None:
+            found = find_soft_labels(data, prior)
+            sums = scaled_rows(data).class_sums(found.shares)
         else:
-            found, sums = label_all_rows(problem, prior)
-        self.label_distributions_ = found.told(problem.all_labels.codes)
+            found, sums = label_all_rows(data, prior)
+        self.label_distributions_ = found.told(data.all_labels.codes)
         self.transduction_ = labels.classes[found.codes]
         self.confidence_ = self.label_distributions_.max(axis=1)
         self.stability_ = found.stability
         self.label_trust_ = found.trust
         self._depth = found.depth
         self.recovered_ = found.n_recovered, found.n_left_out
-        self.class_scores_ = class_scores(sums, problem.constant)
+        self.class_scores_ = class_scores(sums, data.constant)
         return mean_scores(self.class_scores_)
 
-    def _find_novel_rows(self, problem: TrainingData) -> None:
-        problem = self._limit(problem)
-        T, depth = components(problem), problem.design.depth
+    def _find_novel_rows(self, data: TrainingData) -> None:
+        data = self._limit(data)
+        T, depth = components(data), data.design.depth
         if self._depth is not None and depth is not None:
             T = self._depth.without(T, depth)
-        self.novel_rows_ = warn_of_novel_rows(problem, T)
+        self.novel_rows_ = warn_of_novel_rows(data, T)
 
     def _comparable_scores(self) -> Floats:
         return self.class_scores_

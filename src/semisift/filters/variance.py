@@ -3,9 +3,9 @@
     score_r = (1/n) * sum_i (x_ir - mean_r)^2      over labelled and unlabelled rows
 
 Direction: higher is better. Cost: O(n p). It depends on the unit of a column, so by default columns
-are scaled to [0, 1] first: the score is then divided by ``(max_r - min_r)^2``. Gaps are left out of
-the column, and a row of weight 2 is two rows. No paper proposes it; C. M. Bishop (1995), Neural
-Networks for Pattern Recognition, discusses it. Nothing here is a reading.
+are scaled to [0, 1] first: the score is then divided by ``(max_r - min_r)^2``. Missing values are
+left out of the column, and a row of weight 2 is two rows. No paper proposes it; C. M. Bishop
+(1995), Neural Networks for Pattern Recognition, discusses it. Nothing here is a reading.
 """
 
 from typing import Any, ClassVar, Literal
@@ -58,10 +58,10 @@ class VarianceScore(WeightedRanker):
 
     feature_scaling: Literal["minmax"] | None = "minmax"
 
-    def _score(self, problem: TrainingData) -> Floats:
-        spread = problem.spread
+    def _score(self, data: TrainingData) -> Floats:
+        spread = data.spread
         if self.feature_scaling == "minmax":
-            span = problem.spans
+            span = data.spans
             spread = np.divide(spread, span, out=np.zeros_like(spread), where=span > 0)
         with np.errstate(over="ignore", under="ignore"):
             return np.asarray(spread**2)

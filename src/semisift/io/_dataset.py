@@ -31,9 +31,9 @@ class Dataset:
     Attributes
     ----------
     X : array, sparse array or OutOfCoreMatrix of shape (n_rows, n_columns)
-        Finite numbers, and NaN for gaps that were to be kept. It knows the names of its columns,
-        which rankers take from it. Rows that do not fit into memory stay in the file, and rankers
-        go through them in blocks.
+        Finite numbers, and NaN for missing values that were to be kept. It knows the names of its
+        columns, which rankers take from it. Rows that do not fit into memory stay in the file, and
+        rankers go through them in blocks.
     y : object array of shape (n_rows,)
         Labels; None for unlabelled rows.
     feature_names : list of str

@@ -150,7 +150,7 @@ def _missing_error(
         f"of them: {table.place(row, int(columns.positions[worst[0]]))}. Say "
         f"{said('missing', 'median')} to fill them, {said('missing', 'drop-columns')} or "
         f"{said('missing', 'drop-rows')} to leave out what has them, or "
-        f"{said('missing', 'keep')} for a method that takes gaps."
+        f"{said('missing', 'keep')} for a method that takes missing values."
     )
 
 

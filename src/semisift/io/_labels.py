@@ -15,7 +15,7 @@ from semisift.io._guards import FileError, naming
 from semisift.io._options import said
 from semisift.io._table import FileTable, Preparation, find_column
 from semisift.utils._labels import (
-    LONGEST_LABEL,
+    MAX_LABEL,
     MISSING,
     UNLABELLED,
     WRITTEN,
@@ -274,10 +274,10 @@ def _check_lengths(table: FileTable, column: pl.Series) -> None:
     if column.dtype != pl.String:
         return
     lengths = column.str.len_chars()
-    if (lengths.max() or 0) > LONGEST_LABEL:  # type: ignore[operator]
-        row = (lengths > LONGEST_LABEL).arg_max() or 0
+    if (lengths.max() or 0) > MAX_LABEL:  # type: ignore[operator]
+        row = (lengths > MAX_LABEL).arg_max() or 0
         problem = f"the label {quote(column[row][:60])}... has {lengths[row]:,} characters"
-        rule = f"a class has at most {LONGEST_LABEL:,}. Is {quote(column.name)} the right column?"
+        rule = f"a class has at most {MAX_LABEL:,}. Is {quote(column.name)} the right column?"
         raise FileError(f"{table.place(row)}: {problem}, and the name of {rule}")
 
 

@@ -41,7 +41,7 @@ class OnDisk(ABC):
     shape : (int, int)
     dtype : numpy.dtype
     options : Reading
-        Says how much memory to use, and where to keep finished passes.
+        Says how much memory to use, and where to keep finished cache_dir.
     """
 
     ndim = 2
@@ -76,7 +76,7 @@ class OnDisk(ABC):
             LogRows(source, names) if log else source,
             max_memory=self.options.max_memory,
             feature_names=names,
-            passes=self.options.passes,
+            cache_dir=self.options.cache_dir,
             name=source.name,
         )
 
@@ -183,7 +183,7 @@ def stays_on_disk(
     Raises
     ------
     FileError
-        If an option needs all values at once, or the folder of passes cannot be used.
+        If an option needs all values at once, or the folder of cache_dir cannot be used.
     """
     dtype = np.dtype(dtype)
     if not isinstance(options, Reading) or not options.supports_out_of_core:
@@ -204,14 +204,14 @@ def stays_on_disk(
             raise FileError(
                 f"{said(name, shown)} needs all values at once: {needs} be used. {cure}."
             )
-    if options.passes is not None:
-        _make_folder(Path(options.passes))
+    if options.cache_dir is not None:
+        _make_folder(Path(options.cache_dir))
     return True
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder of passes, before the first of them takes its time."""
-    named = said("passes", str(folder))
+    """Make the folder of cache_dir, before the first of them takes its time."""
+    named = said("cache_dir", str(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -19,7 +19,7 @@ from semisift.exceptions import TableError
 from semisift.utils._memory import read_size
 from semisift.utils._text import is_writable, quote
 
-LONGEST_VALUE = 60
+MAX_VALUE = 60
 
 # Options whose flag is another word than their name in Python.
 FLAGS = {"passes": "cache_dir"}
@@ -220,7 +220,7 @@ class Reading(TableOptions):
         "free by default. Rows of h5ad, zarr and Parquet files that need more stay in the file.",
         "SIZE",
     )
-    passes: str | None = _option(
+    cache_dir: str | None = _option(
         None,
         "Keep finished passes over rows in a file here: a second start goes on from there.",
         "FOLDER",
@@ -333,7 +333,7 @@ def said(name: str, value: str | bool | None = None) -> str:
     ...     said("na", "<3"), said("drop"), said("transpose", True), said("header", False)
     ("--na '<3'", '--drop', '--transpose', '--no-header')
     """
-    is_long = isinstance(value, str) and len(value) > LONGEST_VALUE
+    is_long = isinstance(value, str) and len(value) > MAX_VALUE
     if not _says_flags.get():
         return f"{name}=..." if value is None or is_long else f"{name}={value!r}"
     flag = f"--{'no-' if value is False else ''}{FLAGS.get(name, name).replace('_', '-')}"

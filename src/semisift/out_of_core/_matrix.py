@@ -33,7 +33,7 @@ from semisift.utils._validation import check_callable, check_path, check_text
 
 # Values of a block, and the fewest and most rows of one.
 BLOCK_VALUES = 1 << 23
-LEAST_ROWS, MOST_ROWS = 64, 1 << 20
+MIN_ROWS, MAX_ROWS = 64, 1 << 20
 
 # Blocks are read together as long as they take no more, and by default no more of the memory.
 READ_BYTES = 1 << 26
@@ -43,7 +43,7 @@ SHARE_OF_MEMORY = 0.5
 COPIES = 4
 
 # Below this share of wanted rows single ones are looked up.
-FEW_WANTED = 1 / 64
+MIN_WANTED = 1 / 64
 
 Progress = Callable[[str, int, int], None]
 
@@ -65,7 +65,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         with the copies that a ranking needs, are loaded as a whole. None is half of what is free.
     feature_names : sequence of str, default=None
         Names of the columns.
-    passes : str or path, default=None
+    cache_dir : str or path, default=None
         Folder in which the results of finished passes over the rows are kept: a second start with
         the same rows goes on from there. For rows of a file, which is known by its size and time.
     progress : callable, default=None
@@ -92,7 +92,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
     """
 
     ndim = 2
-    has_gaps = False  # which rows in memory may have
+    has_missing = False  # which rows in memory may have
 
     def __init__(
         self,
@@ -100,11 +100,11 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         *,
         max_memory: int | str | None = None,
         feature_names: Any = None,
-        passes: str | os.PathLike[str] | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
         name: str = "X",
     ) -> None:
-        check_path(passes, "passes", or_none=True)
+        check_path(cache_dir, "cache_dir", or_none=True)
         check_callable(progress, "progress")
         check_text(name, "name")
         if isinstance(X, OutOfCoreMatrix):
@@ -125,10 +125,10 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             got = f"{len(self.feature_names):,} names" if is_list else quote(feature_names)
             raise ValueError(f"feature_names must name the {self.shape[1]:,} columns: got {got}.")
         self.max_memory = None if max_memory is None else read_size(max_memory, "max_memory")
-        self.passes = None if passes is None else Path(passes)
-        if passes is not None and found.fingerprint is None and not found.in_memory:
+        self.cache_dir = None if cache_dir is None else Path(cache_dir)
+        if cache_dir is not None and found.fingerprint is None and not found.in_memory:
             raise ValueError(
-                f"passes={str(passes)!r}: passes are kept for files alone, and nothing tells "
+                f"cache_dir={str(cache_dir)!r}: passes are kept for files alone, and nothing tells "
                 f"whether {name} holds the same rows in another process. Give the file, or leave "
                 "passes out."
             )
@@ -180,7 +180,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
     def many_rows(self) -> int:
         """Rows of large blocks, for passes whose result does not depend on the blocks."""
         most = int(math.log2(max(1.0, min(READ_BYTES, self.usable // 4) / self._row_bytes)))
-        return max(self.block_rows, min(MOST_ROWS, 1 << most))
+        return max(self.block_rows, min(MAX_ROWS, 1 << most))
 
     # --- reading ---
 
@@ -275,8 +275,8 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             raise OutOfCoreError(f"{where}: {error}") from error
         if self._blank is not None:
             clean = blank_columns(clean, self._blank)
-        if not self.has_gaps:
-            self._refuse_gaps(clean, numbers)
+        if not self.has_missing:
+            self._check_complete(clean, numbers)
         return clean
 
     def _unreadable(self, start: int, stop: int) -> str | None:
@@ -303,7 +303,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         rows.indices = rows.indices.astype(np.int32, copy=False)
         return rows
 
-    def _refuse_gaps(self, rows: Any, numbers: Ints) -> None:
+    def _check_complete(self, rows: Any, numbers: Ints) -> None:
         values = (rows.data if issparse(rows) else rows).ravel()
         if _is_finite(values):
             return
@@ -319,7 +319,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         more = f", and {len(places) - 1:,} more in the rows after it" if len(places) > 1 else ""
         raise OutOfCoreError(
             f"Input X contains {'NaN' if is_nan else 'infinity'}.\nFound in {where}, column "
-            f"{named}{more}. Fill the gaps, or leave out those rows or columns."
+            f"{named}{more}. Fill the missing values, or leave out those rows or columns."
         )
 
     def take(self, rows: Ints, what: str = "sampling") -> Any:
@@ -333,7 +333,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
             start = number * size
             stop = min(start + size, n_rows)
             wanted = rows[low:high]
-            if len(wanted) > FEW_WANTED * (stop - start):
+            if len(wanted) > MIN_WANTED * (stop - start):
                 found.append(self.read(start, stop, wanted))
             elif len(wanted):
                 found += self._look_up(wanted, bounds)
@@ -350,15 +350,15 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         each = (rows[parts == part] for part in np.unique(parts))
         return [self.read(int(own[0]), int(own[-1]) + 1, own) for own in each]
 
-    def load(self, *, keeps_gaps: bool = False) -> Any:
-        """Return all rows as a Fortran-ordered array or csr_array; gaps of dense ones may stay.
+    def load(self, *, keeps_missing: bool = False) -> Any:
+        """Return all rows as a Fortran-ordered array or csr_array; NaN of dense ones may stay.
 
-        A memory map of such an array is not copied where gaps may stay.
+        A memory map of such an array is not copied where missing values may stay.
         """
         mapped = self.source.mapped_columns
-        if mapped is not None and keeps_gaps and self._blank is None:
+        if mapped is not None and keeps_missing and self._blank is None:
             return mapped
-        other = self._with_gaps() if keeps_gaps else self
+        other = self._with_missing() if keeps_missing else self
         groups = other._groups("reading", self.block_rows)
         if self.is_sparse:
             return vstack([rows for _, rows in groups], format="csr")
@@ -368,15 +368,15 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         return whole
 
     def is_finite(self) -> bool:
-        """Tell whether there are neither gaps nor infinite values, in one pass at most."""
+        """Return whether all values are there and finite, after one pass at most."""
         if self.source.dtype.kind != "f":
             return True
-        groups = self._with_gaps()._groups("looking for gaps", self.block_rows)
+        groups = self._with_missing()._groups("looking for gaps", self.block_rows)
         return all(_is_finite(rows.data if issparse(rows) else rows) for _, rows in groups)
 
-    def _with_gaps(self) -> "OutOfCoreMatrix":
+    def _with_missing(self) -> "OutOfCoreMatrix":
         other = copy(self)
-        other.has_gaps = self.has_gaps or not self.is_sparse
+        other.has_missing = self.has_missing or not self.is_sparse
         return other
 
     def columns(self, columns: Ints) -> Any:
@@ -413,7 +413,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         state = pickle.dumps((what, about, own, self.shape, str(self.dtype), *blank))
         key = f"{what.replace(' ', '-')}-{hashlib.sha256(state).hexdigest()[:24]}"
         if key not in self._kept:
-            file = None if self.passes is None or own is None else self.passes / f"{key}.npz"
+            file = None if self.cache_dir is None or own is None else self.cache_dir / f"{key}.npz"
             made = _read_arrays(file)
             if made is None:
                 made = make()
@@ -474,7 +474,7 @@ def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def _height(n_columns: int) -> int:
     """Return the rows of a block: a power of two."""
     most = BLOCK_VALUES // max(1, n_columns)
-    return int(np.clip(1 << int(math.log2(max(1, most))), LEAST_ROWS, MOST_ROWS))
+    return int(np.clip(1 << int(math.log2(max(1, most))), MIN_ROWS, MAX_ROWS))
 
 
 def _some(rows: Any, start: int, stop: int) -> Any:

@@ -81,7 +81,7 @@ def cell(
         Of `results`, under one judge.
     dataset : str
     method : str or None
-        None where no method stands for the published one.
+        None where no method represents the published one.
     published : float or None
     n_published : int or None
         Runs that it is a mean of, where that is known.
@@ -115,7 +115,7 @@ def count_ahead(target: Target, results: Results, form: Form) -> tuple[int, int]
         With a claim.
     results : Results
     form : {"printed", "default"}
-        Which form stands for a method that has both.
+        Which form represents a method that has both.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def paper_scores(target: Target, results: Results, form: Form) -> Scores:
     target : Target
     results : Results
     form : {"printed", "default"}
-        Which form stands for a method that has both.
+        Which form represents a method that has both.
 
     Returns
     -------

@@ -32,7 +32,7 @@ FORMS: dict[Form, str] = {
     "default": "our default",
     "reading": "another reading",
 }
-# Those that stand for the whole of a paper's methods in its tests.
+# Those that represent the whole of a paper's methods in its tests.
 WHOLE_FORMS: tuple[Form, ...] = ("printed", "default")
 
 # Formats that have a place for labels, and the column that holds them in the others.
@@ -48,14 +48,14 @@ Figures = dict[str, dict[str, dict[str, float | None]]]
 
 @dataclass(frozen=True)
 class Column:
-    """A method of a paper and what stands for it here.
+    """A method of a paper and what represents it here.
 
     Attributes
     ----------
     name : str
         Its name in the paper.
     printed : str or None
-        The method as the paper prints it, with parameters. ``{judge}`` stands for the judge, for
+        The method as the paper prints it, with parameters. ``{judge}`` represents the judge, for
         methods that wrap the learner that judges them.
     default : str or None
         The method as we recommend it, or as we read it where the paper leaves it open.

@@ -12,7 +12,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, LONGEST_NAME, hand_over
+from semisift.pl._figure import LETTER, MAX_NAME, hand_over
 from semisift.pl._read import class_colours, codes_of, column, given_labels, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import PLAIN, Palette, draw_legend, for_user
@@ -24,13 +24,13 @@ from semisift.utils._text import examples, printable_name, quote, shorten
 USUAL = ("X_umap", "X_tsne", "X_draw_graph_fa", "X_pca")
 
 # Area of a cell in square points, where there are few, and of all cells together.
-MOST_AREA, ALL_AREA = 30.0, 60_000.0
+MAX_AREA, ALL_AREA = 30.0, 60_000.0
 
 # How solid a cell of no confidence is, and from how many cells on files hold pixels of them.
 FAINTEST, MANY_CELLS = 0.1, 5_000
 
 # Classes in a column of the legend, and letters that its marks need.
-LEGEND_LINES, LEAST_LETTERS = 17, 20
+LEGEND_LINES, MIN_LETTERS = 17, 20
 
 # Inches of the embedding.
 SIDE = 4.6
@@ -101,10 +101,10 @@ def confidence(
         raise ValueError(f"size must be a number above 0: got {quote(size)}.")
     cells = collect(adata, key, results["params"], basis)
     n_columns = -(-len(cells.names) // LEGEND_LINES)
-    longest = max(max(map(len, cells.names)) + 6, LEAST_LETTERS)
+    longest = max(max(map(len, cells.names)) + 6, MIN_LETTERS)
     given, palette = ax is not None, for_user()
     ax = own_axes(ax, (SIDE + LETTER * longest * n_columns, SIDE))
-    draw_cells(cells, ax, palette, size or min(MOST_AREA, ALL_AREA / len(cells.codes)))
+    draw_cells(cells, ax, palette, size or min(MAX_AREA, ALL_AREA / len(cells.codes)))
     if len(cells.names) > len(PLAIN.classes):
         _write_numbers(cells, ax, palette)
     _say_classes(cells, ax, palette, n_columns)
@@ -132,7 +132,7 @@ def collect(adata: Any, key: str, params: Mapping[str, Any], basis: str | None) 
         np.asarray(adata.obsm[basis], dtype=np.float64)[:, :2],
         codes_of(labels, classes),
         confidence.astype(np.float64),
-        [shorten(printable_name(name), LONGEST_NAME) for name in classes],
+        [shorten(printable_name(name), MAX_NAME) for name in classes],
         class_colours(adata, params["labels_key"], classes),
         marks_of(adata, key, params),
     )

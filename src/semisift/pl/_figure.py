@@ -13,7 +13,7 @@ from matplotlib.transforms import ScaledTranslation, Transform
 from semisift.report._style import PLAIN
 
 # Names of genes and classes are cut to so many letters.
-LONGEST_NAME = 40
+MAX_NAME = 40
 
 # Inches of a line of small letters, and of one such letter.
 LINE, LETTER = 0.17, 0.08

@@ -11,7 +11,7 @@ from matplotlib.transforms import Transform, blended_transform_factory
 from numpy.typing import NDArray
 
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, LINE, LONGEST_NAME, hand_over, inches_from_corner
+from semisift.pl._figure import LETTER, LINE, MAX_NAME, hand_over, inches_from_corner
 from semisift.pl._read import class_colours, codes_of, column, expression, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import LITERAL, Palette, draw_legend, for_user, size_of, spread_out
@@ -159,7 +159,7 @@ def _name_above(
 
 
 # Of each class at most so many cells are drawn.
-MOST_CELLS = 500
+MAX_CELLS = 500
 
 # Values above this share of those of a gene have the full colour: single cells run far ahead.
 FULL = 0.99
@@ -230,8 +230,8 @@ def chosen_cells(shown: "Shown") -> list[NDArray[np.intp]]:
         its = np.flatnonzero(shown.codes == number)
         if shown.confidence is not None:
             its = its[np.argsort(-shown.confidence[its], kind="stable")]
-        if len(its) > MOST_CELLS:
-            its = its[np.linspace(0, len(its) - 1, MOST_CELLS).round().astype(np.intp)]
+        if len(its) > MAX_CELLS:
+            its = its[np.linspace(0, len(its) - 1, MAX_CELLS).round().astype(np.intp)]
         chosen.append(its)
     return chosen
 
@@ -374,11 +374,11 @@ def collect(
         )
     sure = column(adata.obs, f"{key}_confidence")
     return Shown(
-        [shorten(printable_name(name), LONGEST_NAME) for name in classes],
+        [shorten(printable_name(name), MAX_NAME) for name in classes],
         class_colours(adata, params["labels_key"], classes),
         codes,
         None if sure is None else sure.astype(np.float64),
-        [shorten(printable_name(gene), LONGEST_NAME) for gene in genes],
+        [shorten(printable_name(gene), MAX_NAME) for gene in genes],
         blocks,
         expression(adata, params, genes, layer),
     )

@@ -1,4 +1,4 @@
-"""The best genes with their scores, what was decided on them, and their near-copies."""
+"""The best genes with their scores, what was decided on them, and their correlated features."""
 
 import os
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from semisift.base._decisions import WORDS
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, LINE, LONGEST_NAME, hand_over, inches_from_corner
+from semisift.pl._figure import LETTER, LINE, MAX_NAME, hand_over, inches_from_corner
 from semisift.pl._read import MAKE_RESULTS, column, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import LITERAL, MARKS, FigureStyle, Palette, draw_legend, for_user
@@ -19,8 +19,8 @@ from semisift.utils._validation import check_integer
 # Inches of the axes without what stands beside them, of a gene, and of the axis below.
 WIDTH, HEIGHT, FOOT = 3.2, 0.23, 0.9
 
-# Near-copies of a gene that are named, and letters for each of them.
-MOST_COPIES, COPY_LETTERS = 3, 16
+# Features correlated with a gene that are named, and letters for each of them.
+MAX_COPIES, COPY_LETTERS = 3, 16
 
 
 class Best(NamedTuple):
@@ -48,9 +48,9 @@ def ranking(
 ) -> Axes | None:
     """Draw the best genes with their scores.
 
-    After `tl.assess`, marks tell which genes are told from chance, and the ranks on halves of the
-    cells stand beside the scores. Near-copies of a gene are named beside it and have no line of
-    their own.
+    After `tl.assess`, marks tell which genes are significant, and the ranks on halves of the
+    cells stand beside the scores. Features correlated with a gene are named beside it and have no
+    line of their own.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def ranking(
 
 
 def best_genes(adata: Any, key: str, n_features: int) -> Best:
-    """Take the best genes that are no near-copies of better ones."""
+    """Take the best genes that are no features correlated with better ones."""
     var = adata.var
     ranks, scores = (column(var, f"{key}_{name}") for name in ("rank", "score"))
     if ranks is None or scores is None:
@@ -105,11 +105,11 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
     if low is not None and high is not None:
         words["rank on halves"] = [f"{low[gene]:,.0f} to {high[gene]:,.0f}" for gene in order]
     if families is not None and (families != names).any():
-        words["stands for"] = _copies(names, families, names[order], ranks)
+        words["represents"] = _copies(names, families, names[order], ranks)
     selected = column(var, f"{key}_selected")
     decisions = column(var, f"{key}_decision")
     return Best(
-        [shorten(printable_name(name), LONGEST_NAME) for name in names[order]],
+        [shorten(printable_name(name), MAX_NAME) for name in names[order]],
         scores[order].astype(np.float64),
         None if decisions is None else decisions[order].astype(str),
         0 if selected is None else int(selected[order].astype(bool).sum()),
@@ -123,7 +123,7 @@ def _copies(
     shown: NDArray[Any],
     ranks: NDArray[Any],
 ) -> list[str]:
-    """Name the near-copies of each gene that is shown, the best first."""
+    """Name the features correlated with each gene that is shown, the best first."""
     own = set(shown)
     places = np.flatnonzero((families != names) & [name in own for name in families])
     members: dict[str, list[str]] = {}
@@ -132,8 +132,8 @@ def _copies(
     said = []
     for name in shown.tolist():
         its = members.get(name, [])
-        listed = ", ".join(shorten(copy, COPY_LETTERS) for copy in its[:MOST_COPIES])
-        n_more = len(its) - MOST_COPIES
+        listed = ", ".join(shorten(copy, COPY_LETTERS) for copy in its[:MAX_COPIES])
+        n_more = len(its) - MAX_COPIES
         said.append(f"{listed} and {n_more:,} more" if n_more > 0 else listed)
     return said
 

@@ -1,7 +1,7 @@
 """A picture of matplotlib, drawn into a page, into a file or on axes of the user.
 
 Pictures of a page are small SVG that follows its theme. Names from the data never reach matplotlib
-there: placeholders stand for them, and the names are put into the finished tree, so that no name is
+there: placeholders represent them, and the names are put into the finished tree, so that no name is
 read as mathematics, lacks a glyph or escapes its element.
 """
 
@@ -26,7 +26,7 @@ from semisift.utils._text import shorten
 FORMS = ("svg", "pdf")
 METADATA = ("Creator", "Date", "Format", "Type")
 
-# Colours that stand for those of the theme.
+# Colours that represent those of the theme.
 _PLACEHOLDERS = [f"#fe00{number:02x}" for number in range(len(COLOURS))]
 _SINGLE = dict(zip(COLOURS[:5], _PLACEHOLDERS[:5], strict=True))
 _THEMED = Palette(**_SINGLE, classes=tuple(_PLACEHOLDERS[5:]))

@@ -164,9 +164,9 @@ def padded(values: ArrayLike, share: float, least: float) -> tuple[float, float]
 
 
 def spread_out(places: ArrayLike, gap: float, low: float, high: float) -> NDArray[np.float64]:
-    """Move rising places as little as needed for a gap between neighbours, within limits.
+    """Move rising places as little as needed for a missing value between neighbours, within limits.
 
-    Where there is no room for all gaps, they are smaller.
+    Where there is no room for all missing values, they are smaller.
 
     Examples
     --------
@@ -221,9 +221,9 @@ class Mark:
 _CIRCLE, _DIAMOND = "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9z", "M6 1 11 6 6 11 1 6z"
 _SMALL_CIRCLE = "M6 3a3 3 0 1 0 0 6a3 3 0 1 0 0-6z"
 MARKS = {
-    "confirmed": Mark("filled circles", "o", _CIRCLE, "accent", True, 4.4),
-    "tentative": Mark("hollow diamonds", "D", _DIAMOND, "class-2", False, 4.2),
-    "unconfirmed": Mark("small hollow circles", "o", _SMALL_CIRCLE, "muted", False, 3.8),
+    "significant": Mark("filled circles", "o", _CIRCLE, "accent", True, 4.4),
+    "suggestive": Mark("hollow diamonds", "D", _DIAMOND, "class-2", False, 4.2),
+    "not significant": Mark("small hollow circles", "o", _SMALL_CIRCLE, "muted", False, 3.8),
 }
 
 
@@ -234,7 +234,8 @@ def marked(
     if decisions is None:
         return {}
     found = {
-        decision: (decisions == decision) & ((decision != "unconfirmed") | (ranks <= MAX_MARKED))
+        decision: (decisions == decision)
+        & ((decision != "not significant") | (ranks <= MAX_MARKED))
         for decision in MARKS
     }
     return {decision: own for decision, own in found.items() if own.any()}

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.base._decisions import count_decisions, decide, find_confirmed, near_copies
+from semisift.base._decisions import correlated_features, count_decisions, decide, find_significant
 from semisift.base._training_data import TrainingData
 from semisift.exceptions import DuplicateRowsWarning
 from semisift.selection._permutation import (
@@ -84,7 +84,7 @@ N_TESTED = 20
 
 # Permuted features are tried on at most so many unlabelled rows: enough for the test, and its time
 # is bounded.
-MOST_TRIED = 2000
+MAX_TRIED = 2000
 
 # Sums of logarithms that differ by less are equal.
 DECIMALS = 9
@@ -98,8 +98,8 @@ class Assessment:
     ----------
     rank_interval : int array of shape (p, 2) or None
         Lowest and highest rank of each column, without the 5 % of the halves of the rows at either
-        end. In each half its own near-copies stand behind the others. Columns of a group have the
-        rank of the group among all features. None without resamples.
+        end. In each half its own correlated features stand behind the others. Columns of a group
+        have the rank of the group among all features. None without resamples.
     selection_probability : float array of shape (p,) or None
         In which share of them each column was among the best.
     n_best : int
@@ -111,8 +111,8 @@ class Assessment:
     p_values : float array of shape (p,) or None
         The chance that any column scores as high as this one if the labels tell nothing.
     decisions : array of str of shape (p,) or None
-        "confirmed": `p_values` at most .025, and `p_value` at most .05; "tentative": `p_values`
-        below .5; else "unconfirmed".
+        "significant": `p_values` at most .025, and `p_value` at most .05; "suggestive": `p_values`
+        below .5; else "not significant".
     null_score : float
         The score that the best column under permuted labels exceeds in .025 of the permutations;
         NaN where a column has several scores, as in a consensus, where scores are places in an
@@ -122,26 +122,26 @@ class Assessment:
     permuted : bool
         Whether labels were permuted among the labelled rows, rather than given to rows drawn from
         all; with groups, among or within those with labelled rows.
-    light : bool
+    fast : bool
         Whether committees were smaller than in the fit.
     n_labelled : int
         How many rows carry a label.
     null : {"permuted_labels", "permuted_features"}
         What the scores were compared with.
     error : str
-        What is bounded for the confirmed columns.
+        What is bounded for the significant columns.
     is_copy : bool array of shape (p,) or None
-        Which columns are near-copies of better ones, and not counted.
+        Which columns are features correlated with better ones, and not counted.
     family_probability : float array of shape (p,) or None
         In which share of the halves the column, or any of those that the ranking takes for
-        near-copies of the same column, was among the best. None where the ranker does not look for
-        near-copies.
+        features correlated with the same column, was among the best. None where the ranker does not
+        look for correlated features.
     stability : Stability or None
         How alike the best columns of different halves are, without those that are kept: 1 if they
         are the same, about 0 if they are as alike as random ones (Nogueira's measure, with its 95 %
         interval).
     family_stability : Stability or None
-        The stability with near-copies counted as one column.
+        The stability with correlated features counted as one column.
     n_kept : int
         How many are kept.
     plan : PermutationPlan or None
@@ -156,7 +156,7 @@ class Assessment:
     n_best: int
     n_resamples: int
     permuted: bool
-    light: bool
+    fast: bool
     rank_interval: NDArray[np.int64] | None = None
     selection_probability: Floats | None = None
     p_value: float = nan
@@ -208,9 +208,11 @@ class Assessment:
         if self.decisions is not None:
             is_copy = self.decisions == "" if self.is_copy is None else self.is_copy
             counts = count_decisions(self.decisions, is_copy)
-            confirmed = f"{counts['confirmed']:,} of {len(self.decisions):,} columns confirmed"
+            significant = (
+                f"{counts['significant']:,} of {len(self.decisions):,} columns significant"
+            )
             parts.append(f"p = {self.p_value:.2g} by {self.n_permutations:,} permutations")
-            parts.append(f"{confirmed}, {counts['tentative']:,} tentative")
+            parts.append(f"{significant}, {counts['suggestive']:,} suggestive")
         if (stable := self.stability) is not None:
             interval = (
                 f" ({stable.low:.2f} to {stable.high:.2f})" if np.isfinite(stable.low) else ""
@@ -229,48 +231,48 @@ def null_of(labeller: Any) -> Null:
 
 def assess_ranking(
     ranker: "FeatureRanker",
-    problem: TrainingData,
+    data: TrainingData,
     steps: Iterator[int],
     *,
     n_best: int | None,
     n_resamples: int,
     n_permutations: int,
     seed: int,
-    light: bool,
+    fast: bool,
 ) -> Assessment:
-    """Assess a ranker that was fitted on the problem, in a step for each ranking.
+    """Assess a ranker that was fitted on the training data, in a step for each ranking.
 
     The other parameters are those of `FeatureRanker.assess`.
     """
-    scorer, known = Scorer(ranker, light=light), dict[str, Any]()
-    test, plan = None, find_permutation_plan(problem)
-    if n_permutations and scorer.learns_from_labels(problem):
-        planned = _, plan = plan_permutation(problem)
+    scorer, known = Scorer(ranker, fast=fast), dict[str, Any]()
+    test, plan = None, find_permutation_plan(data)
+    if n_permutations and scorer.learns_from_labels(data):
+        planned = _, plan = plan_permutation(data)
         _warn_of_copies(plan.copies)
         test = test_labels(scorer, planned, steps, n_permutations, seed)
     if n_best is None:
         n_best = count_best(ranker, test)
     if scorer.labeller is not None:
-        components(problem)  # halves have their part of them, be there a test or not
+        components(data)  # halves have their part of them, be there a test or not
     seeds = seeds_of(steps, n_resamples, seed, RESAMPLE_STREAM)
-    found = [*parallel_map(rank_half, seeds, problem, scorer, n_best, n_jobs=scorer.n_jobs)]
-    rankings = np.array(found, dtype=np.int64).reshape(-1, problem.n_features)
+    found = [*parallel_map(rank_half, seeds, data, scorer, n_best, n_jobs=scorer.n_jobs)]
+    rankings = np.array(found, dtype=np.int64).reshape(-1, data.n_features)
     if len(rankings):
         known["rank_interval"] = rank_interval(rankings)
         known["selection_probability"] = (rankings <= n_best).mean(axis=0)
     if test is not None:
         known |= {**vars(test), "decisions": test.decisions}
-        if light or ranker.scores_are_places:  # it is on another scale than the scores
+        if fast or ranker.scores_are_places:  # it is on another scale than the scores
             known["null_score"] = nan
     return Assessment(
         n_best=n_best,
         n_kept=0 if ranker._features is None else ranker._features.n_kept,
         n_resamples=len(rankings),
         permuted=plan.how != "all",
-        light=light,
-        n_labelled=len(problem.labels.labelled),
+        fast=fast,
+        n_labelled=len(data.labels.labelled),
         null=null_of(scorer.labeller),
-        is_copy=near_copies(ranker),
+        is_copy=correlated_features(ranker),
         plan=plan if plan.is_known or plan.is_special else None,
         **known,
         **_stabilities(ranker, [np.flatnonzero(ranking <= n_best) for ranking in rankings]),
@@ -301,7 +303,7 @@ def rank_interval(rankings: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _stabilities(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict[str, Any]:
-    """Return how alike features, and families of near-copies, are among the best."""
+    """Return how alike features, and families of correlated features, are among the best."""
     found: dict[str, Any] = {"stability": alike_features(ranker, best)}
     if best and hasattr(ranker, "representative_"):
         family_of = _features_of(ranker)[ranker.representative_]
@@ -338,14 +340,14 @@ def _features_of(ranker: "FeatureRanker") -> Ints:
 def count_best(ranker: "FeatureRanker", test: "PermutationTest | None") -> int:
     """Return how many columns the ranker selects, or the test confirms if nothing was asked for.
 
-    Where that is none, they are half of those that are no near-copies, which always come last.
+    Where that is none, they are half of those that represent themselves, which always come last.
     """
-    copies, known = near_copies(ranker), ranker._features
+    copies, known = correlated_features(ranker), ranker._features
     best = np.zeros(ranker.n_features_in_, dtype=bool)
     if ranker.n_features_to_select is not None:
         best = ranker.get_support()
     elif test is not None:
-        best = find_confirmed(test.decisions, copies)
+        best = find_significant(test.decisions, copies)
         best = best if known is None else known.complete(best, ranker.ranking_)
     if known is None:
         return int(best.sum()) or _few(int((~copies).sum()))
@@ -390,9 +392,9 @@ class PermutationTest:
 
     @property
     def decisions(self) -> NDArray[np.str_]:
-        """Return "confirmed", "tentative" or "unconfirmed" for each column.
+        """Return "significant", "suggestive" or "not significant" for each column.
 
-        Confirmed are columns that pass, if the ranking as a whole does; tentative are those that
+        Significant are columns that pass, if the ranking as a whole does; suggestive are those that
         beat the best column in more than half of the permutations, or the best permuted feature in
         more than three quarters of the trials.
         """
@@ -416,17 +418,17 @@ def test_labels(
     No p-value is below what so few ways to permute labels can show: that labels are as they were is
     one of the ways, and rounding may hide that they are.
     """
-    problem, plan = planned
+    data, plan = planned
     seeds, least = seeds_of(steps, n, seed, LABEL_STREAM), plan.least_p_value
     if scorer.labeller is None:
-        test = compare_with_permuted_labels(scorer, problem, seeds, plan)
+        test = compare_with_permuted_labels(scorer, data, seeds, plan)
     else:
         least, class_prior, prior = 2 * least, scorer.labeller.class_prior, None
-        if problem.labels.n_classes > 1:
-            prior = known_prior(class_prior, problem.labels)
-        elif (share := given_share(class_prior, problem.labels)) is not None:
+        if data.labels.n_classes > 1:
+            prior = known_prior(class_prior, data.labels)
+        elif (share := given_share(class_prior, data.labels)) is not None:
             prior = np.array([share, 1 - share])
-        unweighted = problem.unweighted
+        unweighted = data.unweighted
         test = compare_with_permuted_features(unweighted, seeds, prior, plan, scorer.n_jobs)
     for _ in seeds:  # to the end of the bar, also where there are fewer ways than steps
         pass
@@ -442,7 +444,7 @@ def test_labels(
 
 
 def compare_with_permuted_features(
-    problem: TrainingData,
+    data: TrainingData,
     seeds: Iterable[int],
     prior: Floats | None,
     plan: PermutationPlan,
@@ -455,20 +457,20 @@ def compare_with_permuted_features(
     draws = plan.draws(
         seed + turn for number, seed in enumerate(seeds) for turn in range(2 if number else 3)
     )
-    n_rows = len(problem.some_rows(MOST_TRIED))
-    size = n_together(n_rows * components(problem).shape[1])
+    n_rows = len(data.some_rows(MAX_TRIED))
+    size = n_together(n_rows * components(data).shape[1])
     trials = iter(lambda: [*islice(draws, size)], [])
-    n_classes = max(2, problem.labels.n_classes)
+    n_classes = max(2, data.labels.n_classes)
     n_scores = 1 if n_classes == 2 else 1 + n_classes
-    reached = np.zeros((2, n_scores, problem.n_features), dtype=np.int64)
+    reached = np.zeros((2, n_scores, data.n_features), dtype=np.int64)
     all_reached, n = np.zeros(2, dtype=np.int64), 0
-    for beaten in parallel_map(_permute_features, trials, problem, prior, plan.how, n_jobs=n_jobs):
+    for beaten in parallel_map(_permute_features, trials, data, prior, plan.how, n_jobs=n_jobs):
         reached += beaten.sum(axis=0)
         all_reached += beaten[:, :, 0].all(axis=2).sum(axis=0)
         n += len(beaten)
     # the better of two scores counts, so the p-value is doubled
     p_values = np.minimum(1.0, 2 * (1 + reached.min(axis=0)) / (1 + n))
-    p_values[:, problem.constant] = 1.0
+    p_values[:, data.constant] = 1.0
     p_value = min(1.0, 2 * (1 + int(all_reached.min())) / (1 + n))
     # of two classes, what tells one from the other tells of both
     of_classes = p_values[1:] if n_classes > 2 else np.repeat(p_values, 2, axis=0)
@@ -476,37 +478,37 @@ def compare_with_permuted_features(
 
 
 def _permute_features(
-    draws: list[Draw], problem: TrainingData, prior: Floats | None, how: How
+    draws: list[Draw], data: TrainingData, prior: Floats | None, how: How
 ) -> Bools:
     """Return which columns the best permuted feature reaches in some trials.
 
     The shape is (n_trials, 2, n_scores, p): see `exceeded_by_permuted_features`.
     """
-    make_components(problem)  # of all rows, of which a part has its own
-    rows = problem.some_rows(MOST_TRIED)
-    if len(rows) < problem.n_rows:
-        problem = take_rows(problem, rows, problem.seed)
-    problem = even_groups(problem, how)
-    orders = (permuted_rows(problem, draw, how) for draw in draws)
-    return np.array([*exceeded_by_permuted_features(problem, orders, prior)])
+    make_components(data)  # of all rows, of which a part has its own
+    rows = data.some_rows(MAX_TRIED)
+    if len(rows) < data.n_rows:
+        data = take_rows(data, rows, data.seed)
+    data = even_groups(data, how)
+    orders = (permuted_rows(data, draw, how) for draw in draws)
+    return np.array([*exceeded_by_permuted_features(data, orders, prior)])
 
 
 def compare_with_permuted_labels(
-    scorer: Scorer, problem: TrainingData, seeds: Iterable[int], plan: PermutationPlan
+    scorer: Scorer, data: TrainingData, seeds: Iterable[int], plan: PermutationPlan
 ) -> PermutationTest | None:
     """Compare the scores with those of permuted labels; None if fits cannot be compared."""
-    observed = scorer.fresh().comparable(problem)
+    observed = scorer.fresh().comparable(data)
     if observed is None:
         return None
     draws, n_jobs = plan.draws(seeds), scorer.n_jobs
-    others = parallel_map(_permute_labels, draws, problem, scorer, plan, n_jobs=n_jobs)
+    others = parallel_map(_permute_labels, draws, data, scorer, plan, n_jobs=n_jobs)
     return compare_fits(np.array([observed, *others]))
 
 
 def _permute_labels(
-    draw: Draw, problem: TrainingData, scorer: Scorer, plan: PermutationPlan
+    draw: Draw, data: TrainingData, scorer: Scorer, plan: PermutationPlan
 ) -> Floats | None:
-    return scorer.fresh().comparable(permuted_labels(problem, draw, plan))
+    return scorer.fresh().comparable(permuted_labels(data, draw, plan))
 
 
 def compare_fits(scores: Floats) -> PermutationTest:

@@ -1,22 +1,22 @@
-"""The knockoff rule: a column must beat a made-up twin that has the same correlations.
+"""The knockoff rule: a column must beat a made-up permuted feature that has the same correlations.
 
 All rows, labelled and unlabelled, are described by a normal distribution with their mean and
 covariance. A knockoff of a column is drawn from it so that column and knockoff could be exchanged
 without changing the joint distribution of all columns, but given the columns it does not depend on
 the labels. Columns and knockoffs are scored together, and W is the score of a column minus that of
-its knockoff: for a useless column its sign is a coin flip. A column is confirmed if W >= T, with
+its knockoff: for a useless column its sign is a coin flip. A column is significant if W >= T, with
 
     T = min{t > 0: (1 + number of W <= -t) / max(1, number of W >= t) <= q},      q = .1
 
-which bounds the expected share of useless columns among the confirmed ones by q (knockoff+), as far
-as the normal distribution holds. Tentative columns are those of the same rule without the 1.
+which bounds the expected share of useless columns among the significant ones by q (knockoff+), as
+far as the normal distribution holds. Suggestive columns are those of the same rule without the 1.
 
 Real columns are not normal, and their covariance is estimated; of columns that go together, many
-may then beat their knockoffs by the same accident. So the number of confirmed columns is compared
+may then beat their knockoffs by the same accident. So the number of significant columns is compared
 with the numbers under labels that tell nothing, with the same knockoffs: unless it exceeds them in
-all but .025 of the repetitions, nothing is confirmed. Without any column that matters, the chance
+all but .025 of the repetitions, nothing is significant. Without any column that matters, the chance
 to confirm one is thus at most .025, whatever the distribution. Knockoffs are drawn row by row, also
-where rows belong together: that the comparison exchanges labels between groups is what bounds that
+where rows belong together: that the comparison permutes labels between groups is what bounds that
 chance then, and the share q is not bounded.
 
 In correlations, with equal s for all columns (equicorrelated), C the correlation matrix:
@@ -45,7 +45,7 @@ from semisift.parallel import one_blas_thread
 from semisift.selection._permutation import Draw, PermutationPlan, permuted_labels, plan_permutation
 from semisift.selection._refit import (
     LABEL_STREAM,
-    MOST,
+    MAX,
     MaxStatisticTest,
     Scorer,
     is_significant,
@@ -75,7 +75,7 @@ class KnockoffCutoff:
     threshold : float
         The lowest W that confirms a column; infinity where none does.
     label_p_value : float or None
-        Of the number of confirmed columns, against labels that tell nothing. None where there are
+        Of the number of significant columns, against labels that tell nothing. None where there are
         none, and for methods that do not learn from labels.
     error : str
         What is bounded.
@@ -84,7 +84,7 @@ class KnockoffCutoff:
     W: Floats
     threshold: float
     label_p_value: float | None
-    error: str = "the expected share of useless features among the confirmed ones is at most .1"
+    error: str = "the expected share of useless features among the significant ones is at most .1"
     rule: ClassVar[str] = "knockoff"
 
 
@@ -156,20 +156,20 @@ def _correlations(Z: Floats, shrinkage: float) -> tuple[Floats, Floats, float]:
 
 
 def decide_by_knockoffs(
-    ranker: "FeatureRanker", problem: TrainingData, steps: Iterator[int]
+    ranker: "FeatureRanker", data: TrainingData, steps: Iterator[int]
 ) -> tuple[NDArray[np.str_], KnockoffCutoff]:
     """Decide on each column; parameters and results as of `decide_by_shadows`."""
     scorer = Scorer(ranker)
-    seed = seed_of(problem.seed, KNOCKOFF_STREAM, 0)
+    seed = seed_of(data.seed, KNOCKOFF_STREAM, 0)
     # Dense: what is made up from all columns has no zeros.
-    X = np.asfortranarray(problem.X.toarray()) if problem.is_sparse else problem.X
-    dense = replace(problem, X=X, seed=seed, feature_names=None, graph_source=None, whole=None)
+    X = np.asfortranarray(data.X.toarray()) if data.is_sparse else data.X
+    dense = replace(data, X=X, seed=seed, feature_names=None, graph_source=None, whole=None)
     # Knockoffs count for the graph as columns do, or the two could not be exchanged.
     both = with_columns(dense, gaussian_knockoffs(X, seed), seed, own_graph=True)
     next(steps, None)
     W = differences(scorer.fresh(), both)
     threshold, p_value = knockoff_threshold(W, Q), None
-    if np.isfinite(threshold) and scorer.learns_from_labels(problem):
+    if np.isfinite(threshold) and scorer.learns_from_labels(data):
         p_value = _p_value_of_number(scorer, both, int((threshold <= W).sum()), steps)
     can_confirm = p_value is None or is_significant(p_value)
     decisions = decide((threshold <= W) & can_confirm, knockoff_threshold(W, Q, offset=0) <= W)
@@ -194,7 +194,7 @@ def _p_value_of_number(
     """Return the p-value of the number of columns kept, against permuted labels."""
     test = MaxStatisticTest(1)
     both, plan = plan_permutation(both)
-    draws = plan.draws(seeds_of(steps, MOST, both.seed, LABEL_STREAM))
+    draws = plan.draws(seeds_of(steps, MAX, both.seed, LABEL_STREAM))
     for n in parallel_map(_count_by_chance, draws, both, scorer, plan, n_jobs=scorer.n_jobs):
         test.add(np.array([float(n_kept)]), np.array([float(n)]))
         if test.is_over():

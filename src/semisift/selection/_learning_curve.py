@@ -35,13 +35,13 @@ SPLIT_STREAM = 0x68616E64
 
 # Labelled rows of each class, or groups with such, that each of two subsets must have. With one of
 # each, all that can be told is what is usual (see docs/results/learning-curve.md).
-LEAST_OF_CLASS = 2
+MIN_OF_CLASS = 2
 
 # Rankings at each size, or a few less.
 N_RANKINGS = 24
 
 # Sizes at most, each smaller than the last by such a factor at least.
-MOST_SIZES = 4
+MAX_SIZES = 4
 STEP = 1.4
 
 # The curve was tried up to so many times the labels that it starts from.
@@ -69,13 +69,13 @@ class Measured(NamedTuple):
     n_splits: Floats
 
 
-def numbers_of_subsets(problem: TrainingData, least: int = LEAST_OF_CLASS) -> list[int]:
+def numbers_of_subsets(data: TrainingData, least: int = MIN_OF_CLASS) -> list[int]:
     """Return into how many subsets the labels are split, ascending; none where they are too few.
 
     Of numbers that give subsets of the same size the largest counts. Each of two subsets has
     `least` rows of each class, or groups with such; smaller subsets have one.
     """
-    units = units_of(problem)
+    units = units_of(data)
     kinds, sizes = units.kinds(), dict[int, int]()
     for n_subsets in range(2, max(map(len, kinds), default=0) + 1):
         subset = np.concatenate([kind[: len(kind) // n_subsets] for kind in kinds])
@@ -86,20 +86,20 @@ def numbers_of_subsets(problem: TrainingData, least: int = LEAST_OF_CLASS) -> li
     chosen: list[int] = []
     last = np.inf
     for size, n_subsets in sizes.items():
-        if size * STEP <= last and len(chosen) < MOST_SIZES:
+        if size * STEP <= last and len(chosen) < MAX_SIZES:
             chosen.append(n_subsets)
             last = size
     return chosen
 
 
-def split_labels(problem: TrainingData, seed: int, least: int = LEAST_OF_CLASS) -> list[LabelSplit]:
+def split_labels(data: TrainingData, seed: int, least: int = MIN_OF_CLASS) -> list[LabelSplit]:
     """Split the labels into every one of the `numbers_of_subsets`, several times."""
-    units = units_of(problem)
+    units = units_of(data)
     kinds = units.kinds()
-    labelled = [rows[problem.labels.codes[rows] >= 0] for rows in units.members()]
+    labelled = [rows[data.labels.codes[rows] >= 0] for rows in units.members()]
     rng = np.random.default_rng([seed, SPLIT_STREAM])
     splits = []
-    for n_subsets in numbers_of_subsets(problem, least):
+    for n_subsets in numbers_of_subsets(data, least):
         for _ in range(max(1, N_RANKINGS // n_subsets)):
             rows: list[LabelSplit] = [[] for _ in range(n_subsets)]
             for kind in kinds:
@@ -112,24 +112,24 @@ def split_labels(problem: TrainingData, seed: int, least: int = LEAST_OF_CLASS) 
 
 def measure(
     ranker: "FeatureRanker",
-    problem: TrainingData,
+    data: TrainingData,
     splits: list[LabelSplit],
     steps: Iterator[int],
     *,
     n_best: int,
     seed: int,
-    light: bool,
+    fast: bool,
 ) -> Measured:
     """Return how alike the best features are by the labels of the subsets, a step each."""
-    scorer = Scorer(ranker, light=light)
+    scorer = Scorer(ranker, fast=fast)
     if scorer.labeller is not None:
-        make_components(problem)
+        make_components(data)
     subsets = [subset for split in splits for subset in split]
     items = (
         (subset, seed_of(seed, SPLIT_STREAM, number))
         for number, (subset, _) in enumerate(zip(subsets, steps, strict=False))
     )
-    found = parallel_map(rank_labelled, items, problem, scorer, n_best, n_jobs=scorer.n_jobs)
+    found = parallel_map(rank_labelled, items, data, scorer, n_best, n_jobs=scorer.n_jobs)
     rankings = iter([np.flatnonzero(ranking <= n_best) for ranking in found])
     measured = []
     for n_subsets, alike in groupby(splits, key=len):
@@ -174,7 +174,7 @@ class LearningCurve:
     n_best : int
         How many features are the best ones, with those that are kept.
     level : float
-    light : bool
+    fast : bool
         Whether committees were smaller than in the fit.
     lacking : str
         Why nothing can be told; empty where something can.
@@ -190,7 +190,7 @@ class LearningCurve:
     n_labelled: int
     n_more: int
     n_best: int
-    light: bool
+    fast: bool
     level: float = LEVEL
     lacking: str = ""
 
@@ -249,14 +249,14 @@ class LearningCurve:
 
 def draw_curve(
     ranker: "FeatureRanker",
-    problem: TrainingData,
+    data: TrainingData,
     splits: list[LabelSplit],
     steps: Iterator[int],
     *,
     n_more: int,
     n_best: int | None,
     seed: int,
-    light: bool,
+    fast: bool,
 ) -> LearningCurve:
     """Return the stability from some of the labels, and what the curve says of more of them.
 
@@ -266,8 +266,8 @@ def draw_curve(
     if n_best is None:
         assessed = getattr(ranker, "assessment_", None)
         n_best = count_best(ranker, None) if assessed is None else assessed.n_best
-    found = measure(ranker, problem, splits, steps, n_best=n_best, seed=seed, light=light)
-    n, now, then, known = len(problem.labels.labelled), None, None, len(found.sizes) > 0
+    found = measure(ranker, data, splits, steps, n_best=n_best, seed=seed, fast=fast)
+    n, now, then, known = len(data.labels.labelled), None, None, len(found.sizes) > 0
     if known:
         measured = found.sizes, found.values, float(n)
         now, then = extrapolate(*measured, float(n)), extrapolate(*measured, float(n + n_more))
@@ -282,28 +282,28 @@ def draw_curve(
         n_labelled=n,
         n_more=n_more,
         n_best=n_best,
-        light=light,
-        lacking="" if known else _format_lacking(ranker, problem, n_best),
+        fast=fast,
+        lacking="" if known else _format_lacking(ranker, data, n_best),
     )
 
 
-def _format_lacking(ranker: "FeatureRanker", problem: TrainingData, n_best: int) -> str:
+def _format_lacking(ranker: "FeatureRanker", data: TrainingData, n_best: int) -> str:
     """Return why there is no curve, where nothing was measured."""
-    labels, has_groups = problem.labels, problem.design.groups is not None
+    labels, has_groups = data.labels, data.design.groups is not None
     if ranker.labels_needed == "none":
         return f"{type(ranker).__name__} learns nothing from labels: more of them change nothing."
     start = "Too few labels to tell what more would bring"
     if not len(labels.labelled):
         return f"{start}: there are none."
-    held = (units_of(problem).counts > 0).sum(axis=0)
-    fewest, needed = int(held.argmin()), 2 * LEAST_OF_CLASS
+    held = (units_of(data).counts > 0).sum(axis=0)
+    fewest, needed = int(held.argmin()), 2 * MIN_OF_CLASS
     if held[fewest] < needed:
         unit = "group" if has_groups else "labelled row"
         return (
             f"{start}: comparing rankings from two halves takes {plural(needed, unit)} of each "
             f"class, and the class {labels.classes.tolist()[fewest]!r} has {int(held[fewest])}."
         )
-    if has_groups and n_best < problem.n_features:
+    if has_groups and n_best < data.n_features:
         return (
             f"{start}: groups are compared with others whose labelled rows are of the same "
             "classes, and there are too few of these. Label rows of more groups."

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
 
 # What scanpy adds to both means of a fold change.
-LEAST_MEAN = 1e-9
+MIN_MEAN = 1e-9
 
 TINY = np.finfo(np.float64).tiny
 
@@ -138,7 +138,7 @@ class Markers:
 class _Side(NamedTuple):
     """The rows of each class, or the rest of each, on the scale on which rows are compared."""
 
-    sizes: Floats  # of shape (k, 1), or with gaps (k, p)
+    sizes: Floats  # of shape (k, 1), or with missing values (k, p)
     means: Floats
     levels: Floats  # the means, not centred
     squares: Floats  # sums of squares about the means
@@ -146,7 +146,7 @@ class _Side(NamedTuple):
 
 
 def find_markers(
-    ranker: "FeatureRanker", problem: TrainingData, as_given: TrainingData | None = None
+    ranker: "FeatureRanker", data: TrainingData, as_given: TrainingData | None = None
 ) -> Markers:
     """Return the markers of each class for a fitted ranker, in one pass over the rows.
 
@@ -154,18 +154,18 @@ def find_markers(
     alone where it gives none. `as_given` are the training data with the differences between
     batches, where they were taken out: a second pass.
     """
-    shares, weights = _counted(ranker, problem)
-    own, rest = _two_sides(problem, shares, weights)
+    shares, weights = _counted(ranker, data)
+    own, rest = _two_sides(data, shares, weights)
     given = (own, rest) if as_given is None else _two_sides(as_given, shares, weights)
     differences, folds = own.means - rest.means, None
     scores = welch(differences, (own.squares, own.sizes), (rest.squares, rest.sizes))
-    if kind_of_data(problem) != "measurements":
-        means = (np.expm1(np.maximum(side.levels, 0.0)) + LEAST_MEAN for side in given)
+    if kind_of_data(data) != "measurements":
+        means = (np.expm1(np.maximum(side.levels, 0.0)) + MIN_MEAN for side in given)
         folds = np.log2(np.divide(*means))
     p_values = getattr(getattr(ranker, "assessment_", None), "class_p_values", None)
-    names, features = problem.feature_names, ranker._features
-    unnamed = np.array([f"x{j}" for j in range(problem.n_features)], dtype=object)
-    excluded = np.zeros(problem.n_features, bool) if features is None else features.excluded
+    names, features = data.feature_names, ranker._features
+    unnamed = np.array([f"x{j}" for j in range(data.n_features)], dtype=object)
+    excluded = np.zeros(data.n_features, bool) if features is None else features.excluded
 
     def known(values: Floats) -> Floats:
         return np.where(excluded, np.nan, values)
@@ -173,7 +173,7 @@ def find_markers(
     return Markers(
         classes=np.asarray(ranker.classes_),
         features=unnamed if names is None else np.asarray(names, dtype=object),
-        scores=known(np.where(problem.constant, 0.0, scores)),
+        scores=known(np.where(data.constant, 0.0, scores)),
         differences=known(differences),
         fold_changes=None if folds is None else known(folds),
         shares=known(given[0].shares),
@@ -183,18 +183,16 @@ def find_markers(
     )
 
 
-def _two_sides(
-    problem: TrainingData, shares: Floats, weights: Floats | None
-) -> tuple[_Side, _Side]:
+def _two_sides(data: TrainingData, shares: Floats, weights: Floats | None) -> tuple[_Side, _Side]:
     """Return the rows of each class and the rest of each, in a pass over the rows."""
-    scale = find_scale(problem)
-    if problem.whole is not None and problem.design.weights is None:
-        rows = problem.whole.rows
+    scale = find_scale(data)
+    if data.whole is not None and data.design.weights is None:
+        rows = data.whole.rows
     else:  # without those of weight 0, which stored rows never have
-        rows = OutOfCoreMatrix(problem.X)
-        rows.has_gaps = problem.has_gaps
-    n_classes, n_columns = shares.shape[1], problem.n_features
-    running = RunningSums(n_classes, n_columns, rows.has_gaps)
+        rows = OutOfCoreMatrix(data.X)
+        rows.has_missing = data.has_missing
+    n_classes, n_columns = shares.shape[1], data.n_features
+    running = RunningSums(n_classes, n_columns, rows.has_missing)
     filled, squares = np.zeros((2, n_classes, n_columns))
     with one_blas_thread():
         for start, block in rows.blocks("markers"):
@@ -205,7 +203,7 @@ def _two_sides(
             filled += _filled(block, said)
             squares += np.asarray((Z * Z).T @ said).T
     n = running.class_sums(shares, weights)
-    centre = 0.0 if problem.is_sparse else scale.centre
+    centre = 0.0 if data.is_sparse else scale.centre
 
     def side(size: Floats, sums: Floats, squares: Floats, filled: Floats) -> _Side:
         size = np.maximum(size, TINY)
@@ -255,20 +253,20 @@ def welch(
     return np.where(is_short, np.copysign(size, scores), scores)
 
 
-def _counted(ranker: Any, problem: TrainingData) -> tuple[Floats, Floats | None]:
+def _counted(ranker: Any, data: TrainingData) -> tuple[Floats, Floats | None]:
     """Return how likely each class is for each of these rows, and how often each row counts.
 
     By a ranker, or else by the given labels.
     """
-    labels, weights = problem.all_labels, problem.design.weights
+    labels, weights = data.all_labels, data.design.weights
     shares = getattr(ranker, "label_distributions_", None)
     if shares is None:
         classes, codes = np.arange(labels.n_classes), labels.codes
         if ranker.is_transductive:
             classes, codes = ranker.classes_, ranker.transduction_
         shares = (np.asarray(codes)[:, None] == classes).astype(np.float64)
-    if problem.whole is not None and weights is not None:
-        shares = shares[problem.whole.held]
+    if data.whole is not None and weights is not None:
+        shares = shares[data.whole.held]
     if not ranker.is_transductive:  # rows without a label do not count
         given = shares.sum(axis=1)
         weights = given if weights is None else given * weights

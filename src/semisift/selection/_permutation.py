@@ -2,7 +2,7 @@
 
 Rows of a group, as of a donor, are no independent ones, so the group is what labels belong to. If
 the labelled rows of a group are all of one class, the group exchanges its class with other such
-groups; if they are of several classes, their labels are exchanged among them:
+groups; if they are of several classes, their labels are permuted among them:
 
     between groups    all labelled rows of a group get the class of another group
     within a group    its labelled rows exchange their labels
@@ -23,11 +23,11 @@ few ways it has: without groups and batches each way is then tried once at most.
 class are given to rows of the same batches, where batches are known: no table tells a class from
 the batch that all of its rows are from. With w ways no p-value is below 1 / w, whatever is drawn.
 
-Twins exchange the values of rows instead, and need groups of the same size to change places. So in
-their test groups count alike: each has as many labelled and as many unlabelled rows as the mean
-group. Larger groups have some of their rows there, smaller ones repeat theirs, and a group without
-unlabelled rows has copies of its labelled ones for them. What a group has is not a matter of its
-class, so the exchange is exact.
+Permuted features exchange the values of rows instead, and need groups of the same size to change
+places. So in their test groups count alike: each has as many labelled and as many unlabelled rows
+as the mean group. Larger groups have some of their rows there, smaller ones repeat theirs, and a
+group without unlabelled rows has copies of its labelled ones for them. What a group has is not a
+matter of its class, so the exchange is exact.
 
 Whether the labelled rows look like a random sample of all rows, and whether some are copies, is
 checked before.
@@ -87,22 +87,22 @@ NUMBERS = (
 )
 
 # Shares that differ by less do not matter: the first two numbers are shares.
-LEAST_OF_SHARES = 0.05
+MIN_OF_SHARES = 0.05
 N_SHARES = 2
 
 # Rows with fewer columns are equal by coincidence.
-FEW_COLUMNS = 20
+MIN_COLUMNS = 20
 
 N_DIRECTIONS = 32
 
 # So many times nearer than any other row is a copy, and no row has more of them than this.
 TIMES_NEARER = 10
-MOST_COPIES = 10
+MAX_COPIES = 10
 
 # No more labelled rows are compared with each other, and with so many others.
-MOST_COMPARED = 2000
+MAX_COMPARED = 2000
 
-# With fewer ways to exchange the labels among the labelled rows, they are given to other rows.
+# With fewer ways to permute the labels among the labelled rows, they are given to other rows.
 ENOUGH_LABELLINGS = 1000
 
 # Ways that differ by less, in logarithms, are as many.
@@ -120,7 +120,7 @@ Draw = tuple[int, NDArray[np.int32] | None]
 
 @dataclass(frozen=True)
 class PermutationPlan:
-    """How labels are exchanged where groups or batches are known.
+    """How labels are permuted where groups or batches are known.
 
     Attributes
     ----------
@@ -196,40 +196,38 @@ class PermutationPlan:
         return facts
 
 
-def plan_permutation(problem: TrainingData) -> tuple[TrainingData, PermutationPlan]:
+def plan_permutation(data: TrainingData) -> tuple[TrainingData, PermutationPlan]:
     """Return how labels are permuted, after a look at the labelled rows.
 
     The groups of the training data that is returned are the copies among the labelled rows, where
     no groups are known.
     """
-    rows = problem.some_rows(MOST_COMPARED)
-    some, copies = problem.part(rows), list[Ints]()
-    if problem.design.groups is None:
+    rows = data.some_rows(MAX_COMPARED)
+    some, copies = data.part(rows), list[Ints]()
+    if data.design.groups is None:
         copies = [rows[some_copies] for some_copies in copies_of_labelled(some)]
     if copies:
-        groups = np.arange(problem.n_rows)
+        groups = np.arange(data.n_rows)
         for alike in copies:
             groups[alike] = alike[0]
-        design = replace(problem.design, groups=groups.astype(np.int32))
-        problem, some = problem.with_design(design), some.with_design(design.take(rows))
-    plan = find_permutation_plan(problem)
-    can_choose = plan.how == "all" and not plan.is_one_class and not problem.given_pairs
-    if can_choose and len(problem.labels.labelled):
+        design = replace(data.design, groups=groups.astype(np.int32))
+        data, some = data.with_design(design), some.with_design(design.take(rows))
+    plan = find_permutation_plan(data)
+    can_choose = plan.how == "all" and not plan.is_one_class and not data.given_pairs
+    if can_choose and len(data.labels.labelled):
         units = None if some.design.groups is None else units_of(some).of_row
         if differences := differences_of_labelled(some, units):
-            plan = find_permutation_plan(problem, differences)
-    return problem, replace(plan, copies=copies)
+            plan = find_permutation_plan(data, differences)
+    return data, replace(plan, copies=copies)
 
 
-def find_permutation_plan(
-    problem: TrainingData, differences: tuple[str, ...] = ()
-) -> PermutationPlan:
+def find_permutation_plan(data: TrainingData, differences: tuple[str, ...] = ()) -> PermutationPlan:
     """Return how labels are permuted: among the labelled rows where these differ from the others.
 
     Ways that differ in the names of classes of equal size are one: 6 labels of two classes can be
     permuted in 10 ways, so that no p-value below .1 would be possible.
     """
-    design, labels = problem.design, problem.labels
+    design, labels = data.design, data.labels
     known: dict[str, Any] = {
         "has_groups": design.groups is not None,
         "has_batches": design.batches is not None,
@@ -240,22 +238,22 @@ def find_permutation_plan(
         ways, labellings = _log_ways(labels.counts[None]), None
         among = bool(differences)
         if among:
-            rng = np.random.default_rng([problem.seed, LABELLING_STREAM])
+            rng = np.random.default_rng([data.seed, LABELLING_STREAM])
             labellings = _other_labellings(labels.codes[labels.labelled], rng)
-        elif not problem.given_pairs:
+        elif not data.given_pairs:
             among = ways >= log(ENOUGH_LABELLINGS)
         known |= {"n_between": int(labels.counts.sum()), "labellings": labellings}
         return PermutationPlan("labelled" if among else "all", ways, **known)
-    units = units_of(problem)
+    units = units_of(data)
     known |= {"n_between": int(units.is_pure.sum()), "n_within": int(units.is_mixed.sum())}
-    if problem.given_pairs or not len(labels.labelled):
+    if data.given_pairs or not len(labels.labelled):
         return PermutationPlan("all", inf, **known)
     forms: list[tuple[How, float]] = []
     if labels.n_classes > 1:  # else labelled rows have nothing to exchange
         if known["has_batches"]:
-            within = _exchange_sets(problem, units, within_batches=True)
+            within = _exchange_sets(data, units, within_batches=True)
             forms.append(("batches", _log_ways(within)))
-        forms.append(("labelled", _log_ways(_exchange_sets(problem, units))))
+        forms.append(("labelled", _log_ways(_exchange_sets(data, units))))
     if not differences:
         strata = units.strata(known["has_batches"] and labels.n_classes == 1)
         parts = [_log_ways_among_all(units, strata == each) for each in np.unique(strata)]
@@ -266,19 +264,19 @@ def find_permutation_plan(
     return PermutationPlan(how, ways, **known)
 
 
-def _exchange_sets(problem: TrainingData, units: Units, *, within_batches: bool = False) -> Ints:
+def _exchange_sets(data: TrainingData, units: Units, *, within_batches: bool = False) -> Ints:
     """Return for each set whose members exchange their labels how many are of each class."""
-    stratum, keys = units.strata(within_batches), units.row_keys(problem, within_batches)
+    stratum, keys = units.strata(within_batches), units.row_keys(data, within_batches)
     sets = np.unique(stratum)
     between = np.zeros((len(sets), units.counts.shape[1]), dtype=np.int64)
     pure = np.flatnonzero(units.is_pure)
     place = np.searchsorted(sets, stratum[pure])
     np.add.at(between, (place, units.counts[pure].argmax(axis=1)), 1)
-    rows = problem.labels.labelled
+    rows = data.labels.labelled
     rows = rows[units.is_mixed[units.of_row[rows]]]
     own, place = np.unique(keys[rows], return_inverse=True)
     within = np.zeros((len(own), units.counts.shape[1]), dtype=np.int64)
-    np.add.at(within, (place, problem.labels.codes[rows]), 1)
+    np.add.at(within, (place, data.labels.codes[rows]), 1)
     return np.concatenate([between, within])
 
 
@@ -294,7 +292,7 @@ def _other_labellings(codes: NDArray[np.int32], rng: np.random.Generator) -> NDA
         if len(so_far) == len(codes):
             found.append(so_far)
             return
-        is_new = set()  # of classes of one size that no row has yet, one stands for all
+        is_new = set()  # of classes of one size that no row has yet, one represents all
         for code in np.flatnonzero(left):
             if left[code] == sizes[code]:
                 if sizes[code] in is_new:
@@ -314,7 +312,7 @@ def _other_labellings(codes: NDArray[np.int32], rng: np.random.Generator) -> NDA
 
 
 def _log_ways(sets: Ints) -> float:
-    """Return the logarithm of the number of ways to exchange labels within each of some sets."""
+    """Return the logarithm of the number of ways to permute labels within each of some sets."""
     ways = sum(lgamma(each.sum() + 1) - sum(lgamma(n + 1) for n in each) for each in sets)
     return ways - _log_names(sets)
 
@@ -357,7 +355,7 @@ def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
 # Labels -------------------------------------------------------------------------------------------
 
 
-def permuted_labels(problem: TrainingData, draw: Draw, plan: PermutationPlan) -> TrainingData:
+def permuted_labels(data: TrainingData, draw: Draw, plan: PermutationPlan) -> TrainingData:
     """Return the training data with permuted labels.
 
     They are exchanged among the labelled rows or, where there are too few ways to do so, given to
@@ -366,37 +364,37 @@ def permuted_labels(problem: TrainingData, draw: Draw, plan: PermutationPlan) ->
     """
     seed, labelling = draw
     rng = np.random.default_rng(seed)
-    labels, pairs = problem.labels, problem.given_pairs
+    labels, pairs = data.labels, data.given_pairs
     codes = labels.codes.copy()
     if labelling is not None:
         codes[labels.labelled] = labelling
     elif plan.how != "all" and plan.is_known:
-        codes = _exchanged_codes(problem, rng, within_batches=plan.how == "batches")
+        codes = _exchanged_codes(data, rng, within_batches=plan.how == "batches")
     elif plan.how != "all":
         codes[labels.labelled] = rng.permutation(codes[labels.labelled])
     else:
-        place = rng.permutation(problem.n_rows)
+        place = rng.permutation(data.n_rows)
         if plan.is_known:
-            place = _placed_rows(problem, rng)
+            place = _placed_rows(data, rng)
         placed = place >= 0
         codes[:] = UNLABELLED
         codes[place[placed]] = labels.codes[placed]
         pairs = None if pairs is None else pairs.moved(place)
-    return problem.with_labels(Labels(codes, labels.classes), pairs, seed)
+    return data.with_labels(Labels(codes, labels.classes), pairs, seed)
 
 
 def _exchanged_codes(
-    problem: TrainingData, rng: np.random.Generator, *, within_batches: bool
+    data: TrainingData, rng: np.random.Generator, *, within_batches: bool
 ) -> NDArray[np.int32]:
-    codes, units = problem.labels.codes.copy(), units_of(problem)
+    codes, units = data.labels.codes.copy(), units_of(data)
     pure = np.flatnonzero(units.is_pure)
     code_of = units.counts.argmax(axis=1)
     code_of[pure] = code_of[pure[_another(units.strata(within_batches)[pure], rng)]]
-    rows = problem.labels.labelled
+    rows = data.labels.labelled
     is_pure = units.is_pure[units.of_row[rows]]
     codes[rows[is_pure]] = code_of[units.of_row[rows[is_pure]]]
     rows = rows[~is_pure]
-    keys = units.row_keys(problem, within_batches)[rows]
+    keys = units.row_keys(data, within_batches)[rows]
     codes[rows] = codes[rows[_another(keys, rng)]]
     return codes
 
@@ -408,20 +406,20 @@ def _another(keys: Ints, rng: np.random.Generator) -> NDArray[np.int64]:
     return other
 
 
-def _placed_rows(problem: TrainingData, rng: np.random.Generator) -> NDArray[np.int64]:
+def _placed_rows(data: TrainingData, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return where the label and the pairs of each row go: whole groups to groups drawn from all.
 
     -1 for rows without either.
     """
-    units, pairs = units_of(problem), problem.given_pairs
-    has_any = problem.labels.codes != UNLABELLED
+    units, pairs = units_of(data), data.given_pairs
+    has_any = data.labels.codes != UNLABELLED
     if pairs is not None:
         has_any[np.concatenate([*pairs.must_link, *pairs.cannot_link]).astype(np.int64)] = True
     needed = np.bincount(units.of_row[has_any], minlength=len(units.sizes))
     members = units.members()
     is_open = np.ones(len(units.sizes), dtype=bool)
-    place = np.full(problem.n_rows, -1)
-    stratum = _strata_of_all(problem, units)
+    place = np.full(data.n_rows, -1)
+    stratum = _strata_of_all(data, units)
     for unit, _ in _by_room(needed, units.sizes):
         may_take = is_open & (units.sizes >= needed[unit]) & (stratum == stratum[unit])
         target = rng.choice(np.flatnonzero(may_take))
@@ -431,16 +429,16 @@ def _placed_rows(problem: TrainingData, rng: np.random.Generator) -> NDArray[np.
     return place
 
 
-def _strata_of_all(problem: TrainingData, units: Units) -> Ints:
+def _strata_of_all(data: TrainingData, units: Units) -> Ints:
     """Return a number for each unit; where all change places, those with the same one do."""
-    one_class = problem.labels.n_classes == 1 and not problem.given_pairs
-    return units.strata(problem.design.batches is not None and one_class)
+    one_class = data.labels.n_classes == 1 and not data.given_pairs
+    return units.strata(data.design.batches is not None and one_class)
 
 
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def permuted_rows(problem: TrainingData, draw: Draw, how: How) -> NDArray[np.int64]:
+def permuted_rows(data: TrainingData, draw: Draw, how: How) -> NDArray[np.int64]:
     """Return for each row another one, each once, whose values have nothing to do with its label.
 
     Rows are exchanged among the labelled and among the unlabelled ones or, where there are too few
@@ -448,27 +446,25 @@ def permuted_rows(problem: TrainingData, draw: Draw, how: How) -> NDArray[np.int
     """
     seed, labelling = draw
     rng = np.random.default_rng(seed)
-    if problem.design.groups is not None or problem.design.batches is not None:
-        return _exchanged_blocks(problem, rng, how)
+    if data.design.groups is not None or data.design.batches is not None:
+        return _exchanged_blocks(data, rng, how)
     if how == "all":
-        return rng.permutation(problem.n_rows)
-    order, labelled = np.arange(problem.n_rows), problem.labels.labelled
-    for rows in (labelled, problem.labels.unlabelled):
+        return rng.permutation(data.n_rows)
+    order, labelled = np.arange(data.n_rows), data.labels.labelled
+    for rows in (labelled, data.labels.unlabelled):
         order[rows] = rng.permutation(rows)
     if labelling is not None:  # rows have the values of those that now have their label
-        own = problem.labels.codes[labelled]
+        own = data.labels.codes[labelled]
         to = np.argsort(own, kind="stable")
         order[labelled[to]] = labelled[np.lexsort((rng.random(len(own)), labelling))]
     return order
 
 
-def _exchanged_blocks(
-    problem: TrainingData, rng: np.random.Generator, how: How
-) -> NDArray[np.int64]:
-    units, is_labelled = units_of(problem), problem.labels.codes != UNLABELLED
+def _exchanged_blocks(data: TrainingData, rng: np.random.Generator, how: How) -> NDArray[np.int64]:
+    units, is_labelled = units_of(data), data.labels.codes != UNLABELLED
     n_units = len(units.sizes)
     if how == "all":
-        stratum = _strata_of_all(problem, units)
+        stratum = _strata_of_all(data, units)
         partner = _another(stratum, rng) if stratum.any() else rng.permutation(n_units)
         return _values_of(units.of_row, partner, _another(units.of_row, rng))
     stratum, partner = units.strata(how == "batches"), np.arange(n_units)
@@ -476,9 +472,9 @@ def _exchanged_blocks(
         partner[some] = some[_another(stratum[some], rng)]
     parts = 2 * units.of_row + is_labelled
     both = np.column_stack([2 * partner, 2 * partner + 1]).ravel()
-    order = _values_of(parts, both, np.arange(problem.n_rows))
+    order = _values_of(parts, both, np.arange(data.n_rows))
     rows = np.flatnonzero(units.is_mixed[units.of_row])
-    keys = 2 * units.row_keys(problem, how == "batches")[rows] + is_labelled[rows]
+    keys = 2 * units.row_keys(data, how == "batches")[rows] + is_labelled[rows]
     order[rows] = rows[_another(keys, rng)]
     return order
 
@@ -495,28 +491,28 @@ def _values_of(part: Ints, partner: Ints, within: Ints) -> NDArray[np.int64]:
     return np.asarray(within[by_part[starts[partner[part]] + place]])
 
 
-def even_groups(problem: TrainingData, how: How) -> TrainingData:
+def even_groups(data: TrainingData, how: How) -> TrainingData:
     """Return training data whose groups can change places, as they have as many rows.
 
     The same where they can already.
     """
-    if problem.design.groups is None:
-        return problem
-    units, codes = units_of(problem), problem.labels.codes
+    if data.design.groups is None:
+        return data
+    units, codes = units_of(data), data.labels.codes
     n_labelled = units.counts.sum(axis=1)
     kinds, alike = [units.is_pure, units.is_free], [units.sizes, n_labelled]
     if how == "all":
         kinds, alike = [np.ones(len(units.sizes), dtype=bool)], [units.sizes]
     if all(len(np.unique(sizes[kind])) <= 1 for kind in kinds for sizes in alike):
-        return problem
-    rng = np.random.default_rng([problem.seed, EVEN_STREAM])
+        return data
+    rng = np.random.default_rng([data.seed, EVEN_STREAM])
     drawn = (_draw_any if how == "all" else _draw_alike)(rng, units, codes)
     rows, is_labelled = (np.concatenate(each) for each in zip(*drawn, strict=True))
     order = np.argsort(rows, kind="stable")
     rows, is_labelled = rows[order], is_labelled[order]
-    even = take_rows(problem, rows, problem.seed)
-    labels = Labels(np.where(is_labelled, codes[rows], UNLABELLED), problem.labels.classes)
-    return even.with_labels(labels, even.given_pairs, problem.seed)
+    even = take_rows(data, rows, data.seed)
+    labels = Labels(np.where(is_labelled, codes[rows], UNLABELLED), data.labels.classes)
+    return even.with_labels(labels, even.given_pairs, data.seed)
 
 
 Drawn = Iterable[tuple[Ints, Bools]]
@@ -566,20 +562,20 @@ def _mean_up(sizes: Ints) -> int:
 # Checks of the sample -----------------------------------------------------------------------------
 
 
-def row_numbers(problem: TrainingData) -> tuple[Floats, Floats]:
+def row_numbers(data: TrainingData) -> tuple[Floats, Floats]:
     """Return the `NUMBERS` of each row, and the rows in 32 random directions; made once."""
-    made: tuple[Floats, Floats] = problem.once("row numbers", _find_row_numbers)
+    made: tuple[Floats, Floats] = data.once("row numbers", _find_row_numbers)
     return made
 
 
-def _find_row_numbers(problem: TrainingData) -> tuple[Floats, Floats]:
-    n_rows, n_columns = problem.n_rows, problem.n_features
-    rng = np.random.default_rng([problem.seed, DIRECTION_STREAM])
+def _find_row_numbers(data: TrainingData) -> tuple[Floats, Floats]:
+    n_rows, n_columns = data.n_rows, data.n_features
+    rng = np.random.default_rng([data.seed, DIRECTION_STREAM])
     known, zeros, totals, sums, squares = np.zeros((5, n_rows))
     directions = np.zeros((n_rows, N_DIRECTIONS))
     with one_blas_thread():
         for columns in blocks(n_columns, n_rows):
-            block = dense_columns(problem.X, columns)
+            block = dense_columns(data.X, columns)
             is_known = ~np.isnan(block)
             n_known = np.maximum(is_known.sum(axis=0), 1)
             unit = np.maximum(np.nanmax(np.abs(block), axis=0, initial=0.0), np.finfo(float).tiny)
@@ -598,13 +594,13 @@ def _find_row_numbers(problem: TrainingData) -> tuple[Floats, Floats]:
     return np.column_stack(found), directions
 
 
-def differences_of_labelled(problem: TrainingData, units: Ints | None = None) -> tuple[str, ...]:
+def differences_of_labelled(data: TrainingData, units: Ints | None = None) -> tuple[str, ...]:
     """Return the `NUMBERS` in which the labelled rows differ from the others, the largest first.
 
     `units` has the group of each row, counted from 0; else each is one by itself.
     """
-    is_labelled = problem.labels.codes >= 0
-    numbers, _ = row_numbers(problem)
+    is_labelled = data.labels.codes >= 0
+    numbers, _ = row_numbers(data)
     if units is not None:
         sizes = np.bincount(units)
         numbers = np.column_stack([np.bincount(units, each) / sizes for each in numbers.T])
@@ -618,27 +614,27 @@ def differences_of_labelled(problem: TrainingData, units: Ints | None = None) ->
     error = np.sqrt(m * (n - m) / (n * (n - 1)) * np.square(ranks).sum(axis=0))
     ranks /= np.where(error > 0, error, np.inf)
     observed = np.abs(ranks[is_labelled].sum(axis=0))
-    rng = np.random.default_rng([problem.seed, CHOICE_STREAM])
+    rng = np.random.default_rng([data.seed, CHOICE_STREAM])
     chosen = (rng.permutation(n)[:m] for _ in range(N_CHOICES))
     highest = np.array([np.abs(ranks[rows].sum(axis=0)).max() for rows in chosen])
     limit = np.sort(highest)[N_CHOICES - int(LEVEL * (N_CHOICES + 1))]
     is_different = observed > limit + 1e-9
     shift = numbers[is_labelled].mean(axis=0) - numbers[~is_labelled].mean(axis=0)
-    is_different[:N_SHARES] &= np.abs(shift[:N_SHARES]) >= LEAST_OF_SHARES
+    is_different[:N_SHARES] &= np.abs(shift[:N_SHARES]) >= MIN_OF_SHARES
     order = np.argsort(-observed, kind="stable")
     return tuple(NUMBERS[place] for place in order if is_different[place])
 
 
-def copies_of_labelled(problem: TrainingData) -> list[Ints]:
+def copies_of_labelled(data: TrainingData) -> list[Ints]:
     """Return labelled rows that are copies of each other, two or more each, ascending."""
-    labels = problem.labels
-    if problem.n_features < FEW_COLUMNS or len(labels.labelled) < 2:
+    labels = data.labels
+    if data.n_features < MIN_COLUMNS or len(labels.labelled) < 2:
         return []
-    labelled = labels.labelled[:MOST_COMPARED]
-    rows = np.concatenate([labelled, labels.unlabelled[:MOST_COMPARED]])
-    places = row_numbers(problem)[1][rows]
+    labelled = labels.labelled[:MAX_COMPARED]
+    rows = np.concatenate([labelled, labels.unlabelled[:MAX_COMPARED]])
+    places = row_numbers(data)[1][rows]
     squares = np.square(places).sum(axis=1)
-    own, n_near = np.arange(len(labelled)), min(MOST_COPIES + 1, len(rows) - 1)
+    own, n_near = np.arange(len(labelled)), min(MAX_COPIES + 1, len(rows) - 1)
     if n_near < 2:
         return []
     with one_blas_thread():
@@ -652,8 +648,8 @@ def copies_of_labelled(problem: TrainingData) -> list[Ints]:
     # sums of squares that differ by rounding alone are equal
     rounding = 1e-12 * (squares[own, None] + squares[near])
     found = np.where(found <= rounding, 0.0, found)
-    is_gap = found[:, :-1] * TIMES_NEARER**2 < found[:, 1:]
-    n_copies = np.where(is_gap.any(axis=1), is_gap.argmax(axis=1) + 1, 0)
+    is_missing = found[:, :-1] * TIMES_NEARER**2 < found[:, 1:]
+    n_copies = np.where(is_missing.any(axis=1), is_missing.argmax(axis=1) + 1, 0)
     one, other = np.nonzero(np.arange(n_near) < n_copies[:, None])
     other = near[one, other]
     both = other < len(labelled)

@@ -38,27 +38,28 @@ SIGNIFICANT = 0.05
 ERROR = "the chance to confirm any useless feature is at most .025"
 
 # Repetitions: fewer than the least cannot reach ALPHA.
-LEAST = 39
-MOST = 100
+MIN = 39
+MAX = 100
 
 # Permutations of the labels where nobody says how many: 100 fits with that to the real labels.
 N_LABELLINGS = 99
 
-# On a half of the rows near-copies are looked for until so many columns are kept, or as many as are
-# the best ones: for 20 halves of chowdary (52 x 22,283) that takes 0.2 s, where 400 take 1.4 s.
+# On a half of the rows correlated features are looked for until so many columns are kept, or as
+# many as are the best ones: for 20 halves of chowdary (52 x 22,283) that takes 0.2 s, where 400
+# take 1.4 s.
 KEPT_ON_HALVES = 200
 
 # Repetitions on threads take about as much memory as X each, and no more than this together.
-MOST_BYTES = 1 << 31
+MAX_BYTES = 1 << 31
 
 # Separates the draws of permuted labels from all others.
 LABEL_STREAM = 0x6C6162
 
 # Fewer columns get more than one permuted copy each.
-LEAST_SHADOWS = 5
+MIN_SHADOWS = 5
 
 # Classes with fewer labelled rows are not halved, nor are kinds of groups.
-LEAST_TO_HALVE = 4
+MIN_TO_HALVE = 4
 
 
 # Units --------------------------------------------------------------------------------------------
@@ -104,9 +105,9 @@ class Units:
         """Return a number for each unit; those with the same one may change places."""
         return self.batches if within_batches else np.zeros_like(self.batches)
 
-    def row_keys(self, problem: TrainingData, within_batches: bool) -> Ints:
+    def row_keys(self, data: TrainingData, within_batches: bool) -> Ints:
         """Return a number for each row; those with the same one are in one unit, and batch."""
-        batches = problem.design.batches
+        batches = data.design.batches
         if batches is None or not within_batches:
             return self.of_row
         return self.of_row * (int(batches.max()) + 1) + batches
@@ -124,14 +125,14 @@ class Units:
         return [labelled[kind_of.ravel() == kind] for kind in range(len(kinds))]
 
 
-def units_of(problem: TrainingData) -> Units:
+def units_of(data: TrainingData) -> Units:
     """Return the groups of the rows, or single rows where there are none."""
-    design, codes, n_rows = problem.design, problem.labels.codes, problem.n_rows
+    design, codes, n_rows = data.design, data.labels.codes, data.n_rows
     of_row, sizes = np.arange(n_rows), np.ones(n_rows, dtype=np.int64)
     if design.groups is not None:
         _, of_row, sizes = np.unique(design.groups, return_inverse=True, return_counts=True)
-    counts = np.zeros((len(sizes), problem.labels.n_classes), dtype=np.int64)
-    labelled = problem.labels.labelled
+    counts = np.zeros((len(sizes), data.labels.n_classes), dtype=np.int64)
+    labelled = data.labels.labelled
     np.add.at(counts, (of_row[labelled], codes[labelled]), 1)
     batches = np.zeros(len(sizes), dtype=np.int64)
     if design.batches is not None:
@@ -144,21 +145,21 @@ def units_of(problem: TrainingData) -> Units:
 # Columns ------------------------------------------------------------------------------------------
 
 
-def with_columns(problem: TrainingData, extra: Any, seed: int, *, own_graph: bool) -> TrainingData:
+def with_columns(data: TrainingData, extra: Any, seed: int, *, own_graph: bool) -> TrainingData:
     """Return the training data with more columns behind its own, sparse if X is.
 
     `own_graph` says whether the new columns count for the neighbour graph.
     """
-    if problem.is_sparse:
-        X = csc_array(hstack([problem.X, extra], format="csc"))
+    if data.is_sparse:
+        X = csc_array(hstack([data.X, extra], format="csc"))
     else:
-        dtype = np.result_type(problem.X, extra)
-        X = np.concatenate([problem.X.T, extra.T], dtype=dtype).T
-    source = None if own_graph else problem
-    return replace(problem, X=X, seed=seed, feature_names=None, graph_source=source, whole=None)
+        dtype = np.result_type(data.X, extra)
+        X = np.concatenate([data.X.T, extra.T], dtype=dtype).T
+    source = None if own_graph else data
+    return replace(data, X=X, seed=seed, feature_names=None, graph_source=source, whole=None)
 
 
-def with_shadows(problem: TrainingData, seed: int, *, own_graph: bool = False) -> TrainingData:
+def with_shadows(data: TrainingData, seed: int, *, own_graph: bool = False) -> TrainingData:
     """Return the training data with permuted copies of its columns behind them.
 
     Each column is permuted by itself over all rows, labelled or not. Dense and sparse columns are
@@ -166,16 +167,16 @@ def with_shadows(problem: TrainingData, seed: int, *, own_graph: bool = False) -
     those of a larger one, and those of a smaller one repeatedly. The neighbour graph stays that of
     the real columns unless `own_graph` lets the permuted ones count as well.
     """
-    X, rng = problem.X, np.random.default_rng(seed)
-    units = None if problem.design.groups is None else units_of(problem)
-    shuffle: Any = _shuffle_sparse if problem.is_sparse else _shuffle_dense
+    X, rng = data.X, np.random.default_rng(seed)
+    units = None if data.design.groups is None else units_of(data)
+    shuffle: Any = _shuffle_sparse if data.is_sparse else _shuffle_dense
     shadows = [
         shuffle(X, rng) if units is None else _shuffle_groups(X, units, rng)
-        for _ in range(-(-LEAST_SHADOWS // problem.n_features))
+        for _ in range(-(-MIN_SHADOWS // data.n_features))
     ]
-    join: Any = hstack if problem.is_sparse else np.hstack
+    join: Any = hstack if data.is_sparse else np.hstack
     extra = join(shadows) if len(shadows) > 1 else shadows[0]
-    return with_columns(problem, extra, seed, own_graph=own_graph)
+    return with_columns(data, extra, seed, own_graph=own_graph)
 
 
 def _places(rng: np.random.Generator, n_rows: int, n_columns: int) -> NDArray[np.int32]:
@@ -229,16 +230,16 @@ def _shuffle_groups(X: Any, units: Units, rng: np.random.Generator) -> Any:
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def can_halve(problem: TrainingData) -> bool:
+def can_halve(data: TrainingData) -> bool:
     """Return whether the labelled rows of each class, or their groups, can be halved."""
-    if problem.given_pairs:
+    if data.given_pairs:
         return False
-    if problem.design.groups is None:
-        return bool((problem.labels.counts >= LEAST_TO_HALVE).all())
-    return all(len(kind) >= LEAST_TO_HALVE for kind in units_of(problem).kinds())
+    if data.design.groups is None:
+        return bool((data.labels.counts >= MIN_TO_HALVE).all())
+    return all(len(kind) >= MIN_TO_HALVE for kind in units_of(data).kinds())
 
 
-def half_of_rows(problem: TrainingData, seed: int) -> NDArray[np.int64]:
+def half_of_rows(data: TrainingData, seed: int) -> NDArray[np.int64]:
     """Draw half of the rows, ascending.
 
     Half of the labelled rows of each class, or, of a class with fewer than four, one less than
@@ -251,9 +252,9 @@ def half_of_rows(problem: TrainingData, seed: int) -> NDArray[np.int64]:
     k = n/2 is that of a mean of n values. So is that of n - 1 values drawn with repetition, where
     n would vary too little: by (n - 1) / n of it.
     """
-    rng, labels, pairs = np.random.default_rng(seed), problem.labels, problem.given_pairs
-    if problem.design.groups is not None:
-        units = units_of(problem)
+    rng, labels, pairs = np.random.default_rng(seed), data.labels, data.given_pairs
+    if data.design.groups is not None:
+        units = units_of(data)
         free, members = np.flatnonzero(units.is_free), units.members()
         chosen = [_half(rng, free)] if len(free) else []
         chosen += [_half_or_repeated(rng, kind) for kind in units.kinds()]
@@ -269,7 +270,7 @@ def half_of_rows(problem: TrainingData, seed: int) -> NDArray[np.int64]:
 
 
 def _half_or_repeated(rng: np.random.Generator, members: Ints) -> Ints:
-    can = len(members) >= LEAST_TO_HALVE
+    can = len(members) >= MIN_TO_HALVE
     return _half(rng, members) if can else rng.choice(members, max(1, len(members) - 1))
 
 
@@ -277,25 +278,25 @@ def _half(rng: np.random.Generator, rows: Ints) -> Ints:
     return rng.permutation(rows)[: max(1, len(rows) // 2)]
 
 
-def take_rows(problem: TrainingData, rows: Ints, seed: int) -> TrainingData:
+def take_rows(data: TrainingData, rows: Ints, seed: int) -> TrainingData:
     """Return the training data of some rows, ascending, which may be repeated."""
-    pairs = problem.given_pairs
+    pairs = data.given_pairs
     if pairs is not None:
-        place = np.full(problem.n_rows, UNLABELLED)
+        place = np.full(data.n_rows, UNLABELLED)
         place[rows] = np.arange(len(rows))
         pairs = pairs.moved(place)
     part = replace(
-        problem,
-        X=problem.X[rows].tocsc() if problem.is_sparse else some_rows(problem.X, rows),
-        labels=Labels(problem.labels.codes[rows], problem.labels.classes),
+        data,
+        X=data.X[rows].tocsc() if data.is_sparse else some_rows(data.X, rows),
+        labels=Labels(data.labels.codes[rows], data.labels.classes),
         seed=seed,
         given_pairs=pairs,
         graph_source=None,
         whole=None,
         numbers=None,
-        design=problem.design.take(rows),
+        design=data.design.take(rows),
     )
-    hand_down(problem, part, rows)
+    hand_down(data, part, rows)
     return part
 
 
@@ -309,8 +310,8 @@ class Scorer:
     committees are smaller.
     """
 
-    def __init__(self, ranker: "FeatureRanker", *, light: bool = False) -> None:
-        self.ranker: Any = ranker._lighter(ranker.n_features_in_) if light else clone(ranker)
+    def __init__(self, ranker: "FeatureRanker", *, fast: bool = False) -> None:
+        self.ranker: Any = ranker._lighter(ranker.n_features_in_) if fast else clone(ranker)
         changed = {"redundancy_threshold": None, "warm_start": False}
         known = self.ranker.get_params(deep=False)
         self.ranker.set_params(**{name: v for name, v in changed.items() if name in known})
@@ -326,14 +327,14 @@ class Scorer:
         is_made = isinstance(graph, str) or hasattr(graph, "fit_transform")
         self.graph = None if is_made else graph.tocsr() if issparse(graph) else np.asarray(graph)
 
-    def learns_from_labels(self, problem: TrainingData) -> bool:
+    def learns_from_labels(self, data: TrainingData) -> bool:
         """Return whether there are labels or pairs that the ranker makes use of."""
-        has_labels = len(problem.labels.labelled) > 0 or bool(problem.given_pairs)
+        has_labels = len(data.labels.labelled) > 0 or bool(data.given_pairs)
         return self.ranker.labels_needed != "none" and has_labels
 
-    def scores(self, problem: TrainingData) -> Floats:
+    def scores(self, data: TrainingData) -> Floats:
         """Return the score of each column; minus infinity where there is none."""
-        self._fit(problem)
+        self._fit(data)
         return _without_nan(self.ranker.scores_)
 
     def fresh(self) -> "Scorer":
@@ -344,9 +345,9 @@ class Scorer:
             other.ranker.graph = self.ranker.graph
         return other
 
-    def comparable(self, problem: TrainingData) -> Floats | None:
+    def comparable(self, data: TrainingData) -> Floats | None:
         """Return scores that can be compared between fits, of shape (n_parts, p), or None."""
-        self._fit(problem)
+        self._fit(data)
         return self.comparable_of(self.ranker)
 
     @staticmethod
@@ -359,30 +360,32 @@ class Scorer:
         scores = ranker._comparable_scores()
         return None if scores is None else np.atleast_2d(_without_nan(scores))
 
-    def _fit(self, problem: TrainingData) -> None:
+    def _fit(self, data: TrainingData) -> None:
         if self.mask is not None and not isinstance(self.mask, str):
-            copies = problem.n_features // self.n_features
+            copies = data.n_features // self.n_features
             self.ranker.estimator.set_params(categorical=np.tile(self.mask, copies))
         with quiet():
-            problem = self.ranker._find_rest(problem)
-            self.ranker._set_scores(problem, self.ranker._score(problem))
+            data = self.ranker._find_rest(data)
+            self.ranker._set_scores(data, self.ranker._score(data))
 
-    def rank(self, problem: TrainingData, n_best: int | None) -> Ints:
+    def rank(self, data: TrainingData, n_best: int | None) -> Ints:
         """Return the rank of each column, 1 is best.
 
-        By score alone; if `n_best` is given, constraints on the features count and near-copies are
-        put last, as the ranker does, and groups of columns are ranked as one. Near-copies are those
-        of these rows: which of several correlated columns represents the others depends on rows.
+        By score alone; if `n_best` is given, constraints on the features count and correlated
+        features are put last, as the ranker does, and groups of columns are ranked as one.
+        Correlated features are those of these rows: which of several correlated columns represents
+        the others depends
+        on rows.
         """
         known = None if n_best is None else self.features
         self.ranker.__dict__["_features"] = known
-        self._fit(problem)
+        self._fit(data)
         ranking = np.asarray(self.ranker.ranking_)
         if n_best is not None and self.threshold is not None:
             put_last: Any = put_copies_last if known is None else known.put_copies_last
             threshold = None if self.copies_of_kept_only else self.threshold
             scored = ~np.isnan(self.ranker.scores_)
-            ranking, _ = put_last(problem.X, ranking, scored, threshold, n_best, KEPT_ON_HALVES)
+            ranking, _ = put_last(data.X, ranking, scored, threshold, n_best, KEPT_ON_HALVES)
         return ranking if known is None else known.places(ranking)
 
 
@@ -393,7 +396,7 @@ def _without_nan(scores: NDArray[np.floating]) -> Floats:
 def parallel_map(
     task: Callable[..., Any],
     items: Iterable[Any],
-    problem: TrainingData,
+    data: TrainingData,
     *shared: Any,
     n_jobs: int | None,
 ) -> Iterator[Any]:
@@ -403,32 +406,32 @@ def parallel_map(
     when somebody can work on it. Not all of the `n_jobs` threads are used where so many repetitions
     at once would take much memory.
     """
-    most = MOST_BYTES // max(1, problem.X.data.nbytes)
+    most = MAX_BYTES // max(1, data.X.data.nbytes)
     with Workers(n_jobs, most) as workers:
-        sent = problem.lean() if workers.is_cluster else problem
+        sent = data.lean() if workers.is_cluster else data
         yield from workers.map(task, iter(items), sent, *shared)
 
 
-def rank_half(seed: int, problem: TrainingData, scorer: Scorer, n_best: int | None) -> Ints:
+def rank_half(seed: int, data: TrainingData, scorer: Scorer, n_best: int | None) -> Ints:
     """Rank half of the rows; see `Scorer.rank`."""
     scorer = scorer.fresh()
     if scorer.labeller is not None:  # halves have their part of what was made of all rows
-        make_components(problem)
-    rows = half_of_rows(problem, seed)
+        make_components(data)
+    rows = half_of_rows(data, seed)
     if scorer.graph is not None:
         scorer.ranker.graph = scorer.graph[rows][:, rows]
-    return scorer.rank(take_rows(problem, rows, seed), n_best)
+    return scorer.rank(take_rows(data, rows, seed), n_best)
 
 
 def rank_labelled(
-    subset: tuple[Ints, int], problem: TrainingData, scorer: Scorer, n_best: int
+    subset: tuple[Ints, int], data: TrainingData, scorer: Scorer, n_best: int
 ) -> Ints:
     """Rank all rows, of which some keep their labels; `subset` has these, and a seed."""
     rows, seed = subset
-    codes = np.full_like(problem.labels.codes, UNLABELLED)
-    codes[rows] = problem.labels.codes[rows]
-    labels = Labels(codes, problem.labels.classes)
-    return scorer.fresh().rank(problem.with_labels(labels, problem.given_pairs, seed), n_best)
+    codes = np.full_like(data.labels.codes, UNLABELLED)
+    codes[rows] = data.labels.codes[rows]
+    labels = Labels(codes, data.labels.classes)
+    return scorer.fresh().rank(data.with_labels(labels, data.given_pairs, seed), n_best)
 
 
 class MaxStatisticTest:
@@ -460,9 +463,9 @@ class MaxStatisticTest:
 
     def is_over(self) -> bool:
         """Return whether no further repetition can change which columns pass."""
-        n, allowed = len(self.best), int(ALPHA * (MOST + 1) + 1e-12) - 1
-        hopeless = (self.reached > allowed) & (n >= LEAST)
-        safe = self.reached + MOST - n <= allowed
+        n, allowed = len(self.best), int(ALPHA * (MAX + 1) + 1e-12) - 1
+        hopeless = (self.reached > allowed) & (n >= MIN)
+        safe = self.reached + MAX - n <= allowed
         return bool((hopeless | safe).all())
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.base._decisions import count_decisions, find_confirmed
+from semisift.base._decisions import count_decisions, find_significant
 from semisift.selection._assessment import N_SHOWN, Null, null_of
 from semisift.selection._summary import Trust, summarize
 from semisift.utils._frame import make_frame
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from semisift.base._ranker import FeatureRanker
     from semisift.selection._assessment import Assessment
 
-# So many near-copies are named beside the feature that stands for them, if not more must be.
+# So many correlated features are named beside the feature that represents them, if not more must
+# be.
 FIRST_NAMES = 3
 
-# Of the features that are confirmed, so many are listed.
-MOST_LISTED = 50
+# Of the features that are significant, so many are listed.
+MAX_LISTED = 50
 
 
 class Families(NamedTuple):
@@ -41,11 +42,11 @@ class Families(NamedTuple):
     strongest : int array
         The 20 best features by score, best first; those without a score are not among them.
     shown : int array
-        The features of a short list, in their order: those to look at, and those that stand for
+        The features of a short list, in their order: those to look at, and those that represent
         the strongest (where fewer features were asked for, for so many of the strongest).
     named : dict of int to list of int
-        The near-copies to name beside a feature that stands for them: the first three, and all that
-        are among the strongest.
+        The correlated features to name beside a feature that represents them: the first three, and
+        all that are among the strongest.
     """
 
     strongest: Ints
@@ -54,7 +55,7 @@ class Families(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """How high chance alone scores, and what stands for chance."""
+    """How high chance alone scores, and what represents chance."""
 
     score: float
     name: str
@@ -73,7 +74,7 @@ class RankingResult:
     scores : float array
         NaN where there is none.
     columns : int array
-        The column of X that stands for the feature: its own, or the best of its several columns.
+        The column of X that represents the feature: its own, or the best of its several columns.
     column_names : array of str
         Names of these columns.
     selected : bool array
@@ -84,22 +85,22 @@ class RankingResult:
     draws : int array or None
         How many members of a committee drew the feature.
     representative : int array or None
-        The place, counted from 0, of the feature that stands for each: its own, or that of the
-        better feature that a near-copy resembles. None where none were looked for.
+        The place, counted from 0, of the feature that represents each: its own, or that of the
+        better feature that a correlated feature resembles. None where none were looked for.
     score_rank : int array or None
         The rank by score alone, from 1. None where it is the place.
     correlation : float array or None
-        That of a near-copy with what stands for it, with its sign; else 1. None where none were
-        looked for.
+        That of a correlated feature with what represents it, with its sign; else 1. None where none
+        were looked for.
     decisions : array of str or None
-        "confirmed", "tentative" or "unconfirmed", by the rule of the ranker or else by its
+        "significant", "suggestive" or "not significant", by the rule of the ranker or else by its
         assessment; None where there is neither.
     rank_interval : int array of shape (n, 2) or None
         Lowest and highest rank on halves of the rows. None where the ranker was not assessed.
     selection_probability : float array or None
         How often the feature is among the best on halves of the rows.
     family_probability : float array or None
-        How often it or one of its near-copies is. None where none were looked for.
+        How often it or one of its correlated features is. None where none were looked for.
     parts : dict of str to float array, or None
         Rank of the feature by each ranker of a consensus.
     chance : Chance or None
@@ -110,7 +111,7 @@ class RankingResult:
         Which features are to stay and which were left out; None where no column is.
     n_columns : int array or None
         How many columns a feature has; None where none is a group of them.
-    prior : float array or None
+    feature_weights : float array or None
         The weight that decided on the place of the feature; None where none were given.
     """
 
@@ -162,14 +163,14 @@ class RankingResult:
 
     @cached_property
     def is_copy(self) -> Bools:
-        """Which features are near-copies of a better one."""
+        """Which features are features correlated with a better one."""
         places = np.arange(len(self))
         stands = places if self.representative is None else self.representative
         return np.asarray(stands != places)
 
     @cached_property
     def copies(self) -> dict[int, list[int]]:
-        """Places of the near-copies that the feature at a place stands for, best score first."""
+        """Places of the features that the one at a place represents, best score first."""
         found: dict[int, list[int]] = defaultdict(list)
         for place in np.flatnonzero(self.is_copy).tolist():
             found[int(self.representative[place])].append(place)  # type: ignore[index]
@@ -177,17 +178,17 @@ class RankingResult:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many features were decided on in which way, and the near-copies, counted apart."""
+        """How many features got which decision; represented ones are counted apart."""
         if self.decisions is None:
             return {}
         counts = count_decisions(self.decisions, self.is_copy)
-        return {**counts, "near_copies": int(self.is_copy.sum())}
+        return {**counts, "correlated_features": int(self.is_copy.sum())}
 
     @property
-    def confirmed_are_first(self) -> bool:
-        """Whether no feature ranks before a confirmed one without being confirmed itself."""
+    def significant_are_first(self) -> bool:
+        """Whether no feature ranks before a significant one without being significant itself."""
         own = np.zeros(0) if self.decisions is None else self.decisions[~self.is_copy]
-        return bool((own[: self.counts.get("confirmed", 0)] == "confirmed").all())
+        return bool((own[: self.counts.get("significant", 0)] == "significant").all())
 
     @property
     def n_selected(self) -> int:
@@ -203,19 +204,19 @@ class RankingResult:
     def listed(self) -> NDArray[np.int64]:
         """Places of the features to look at: the selected ones, and others where these are few.
 
-        Where nothing is confirmed, they are those that the assessment calls the best.
+        Where nothing is significant, they are those that the assessment calls the best.
         """
         if self.selected_by == "number":
             return np.flatnonzero(self.selected)
         kept, n_listed = self.selected & (self.selected_by == "decisions"), N_SHOWN
-        if self.assessment is not None and self.counts and not self.counts["confirmed"]:
+        if self.assessment is not None and self.counts and not self.counts["significant"]:
             n_listed = self.assessment.n_best
         others = np.flatnonzero(~self.is_copy & ~kept)[: max(0, n_listed - kept.sum())]
-        return np.sort(np.concatenate([np.flatnonzero(kept)[:MOST_LISTED], others]))
+        return np.sort(np.concatenate([np.flatnonzero(kept)[:MAX_LISTED], others]))
 
     @cached_property
     def families(self) -> Families:
-        """What to show first, so that no strong feature is hidden behind what stands for it."""
+        """What to show first, so that no strong feature is hidden behind what represents it."""
         order = np.arange(len(self)) if self.score_rank is None else np.argsort(self.score_rank)
         best = order[~np.isnan(self.scores[order])][:N_SHOWN]
         stand = best[: self.n_selected] if self.selected_by == "number" else best
@@ -233,16 +234,16 @@ class RankingResult:
         """How sure the ranking is, in words; None where nothing is known of that."""
         return summarize(self)
 
-    def select(self, wanted: "int | Literal['confirmed']") -> "RankingResult":
-        """Return the same with other features selected: the first, or the confirmed and kept."""
+    def select(self, wanted: "int | Literal['significant']") -> "RankingResult":
+        """Return the same with other features selected: the first, or the significant and kept."""
         if not isinstance(wanted, str):
             return replace(self, selected=np.arange(len(self)) < wanted, selected_by="number")
         if self.decisions is None:
-            raise ValueError("Nothing was decided on the features, so that none is confirmed.")
-        confirmed = find_confirmed(self.decisions, self.is_copy)
+            raise ValueError("Nothing was decided on the features, so that none is significant.")
+        significant = find_significant(self.decisions, self.is_copy)
         if self.kept is not None:
-            confirmed = confirmed | self.kept
-        return replace(self, selected=confirmed, selected_by="decisions")
+            significant = significant | self.kept
+        return replace(self, selected=significant, selected_by="decisions")
 
     def to_frame(self, output: Literal["polars", "pandas"] = "polars") -> Any:
         """Return a frame with a row for each feature, best first; see `FeatureRanker.to_frame`."""
@@ -256,7 +257,7 @@ class RankingResult:
             "kept": self.kept,
             "n_columns": self.n_columns,
             "best_column": None if self.n_columns is None else self.column_names,
-            "prior": self.prior,
+            "feature_weights": self.feature_weights,
             "draws": self.draws,
             "score_rank": self.score_rank,
             "representative": None if stands is None else self.features[stands],
@@ -305,8 +306,8 @@ def ranking_result(
     variables : sequence of str, optional
         Names of the features, where some are spread over several columns. A feature has the score
         of its best column, which is defined for every method, and the draws of all its columns. It
-        is a near-copy if all its columns are near-copies of others. The groups of a ranker that was
-        told of some are its features, and count instead.
+        is a correlated feature if all its columns are features correlated with others. The groups
+        of a ranker that was told of some are its features, and count instead.
     variable_of : int array of shape (n_columns,), optional
         The feature of each column.
     seed : int, default=0
@@ -363,7 +364,7 @@ def _selection(ranker: "FeatureRanker") -> tuple[Bools, Any]:
 
 
 def _families(ranker: "FeatureRanker", columns: Ints, place_of: Ints) -> dict[str, Any]:
-    """Return who stands for whom; `place_of` has the place of the feature of each column."""
+    """Return who represents whom; `place_of` has the place of the feature of each column."""
     score_rank = np.argsort(np.argsort(ranker.score_ranking_[columns])) + 1
     if not hasattr(ranker, "representative_"):
         is_place = np.array_equal(score_rank, np.arange(1, len(columns) + 1))
@@ -391,7 +392,7 @@ def _of_columns(ranker: "FeatureRanker", columns: Ints) -> dict[str, Any]:
         table["excluded"] = known.excluded if known.excluded.any() else None
         table["n_columns"] = known.sizes[known.feature_of] if known.groups else None
         if known.weights is not None:
-            table["prior"] = known.deciding_weights(ranker.score_ranking_)
+            table["feature_weights"] = known.deciding_weights(ranker.score_ranking_)
     found = {name: each[columns] for name, each in table.items() if each is not None}
     if hasattr(ranker, "part_rankings_"):
         ranks = zip(ranker.rankers_, ranker.part_rankings_, strict=True)

@@ -20,7 +20,7 @@ alone any of these, be it noise, is smoother than a shuffled one.
 What beats shuffled columns need not have to do with the labels: scores with a neighbour graph
 prefer columns with any structure. So what passed must also beat the best of all columns under
 labels that tell nothing: the test of `assess`, with the same shuffled labels, so that no column is
-confirmed that `assess` does not confirm as well (with as many labellings, the same seed and whole
+significant that `assess` does not confirm as well (with as many labellings, the same seed and whole
 committees). Scores that are places in an order (p, p - 1, ...) are
 the same numbers under any labels: MRMR and GSFS are judged by the criterion of their first step,
 and for forward searches and recursive eliminations this second test is left out.
@@ -44,7 +44,7 @@ from semisift.selection._permutation import plan_permutation
 from semisift.selection._refit import (
     ALPHA,
     ERROR,
-    MOST,
+    MAX,
     N_LABELLINGS,
     MaxStatisticTest,
     Scorer,
@@ -107,25 +107,25 @@ class ShadowCutoff:
 
 
 def decide_by_shadows(
-    ranker: "FeatureRanker", problem: TrainingData, steps: Iterator[int]
+    ranker: "FeatureRanker", data: TrainingData, steps: Iterator[int]
 ) -> tuple[NDArray[np.str_], ShadowCutoff]:
     """Decide on each column of the training data of a fitted ranker, in a step a repetition."""
-    scorer, p, n_better = Scorer(ranker), problem.n_features, []
-    test, is_supervised = MaxStatisticTest(p), scorer.learns_from_labels(problem)
-    seeds = seeds_of(steps, MOST, problem.seed, SHADOW_STREAM)
-    given = problem, scorer, not is_supervised
+    scorer, p, n_better = Scorer(ranker), data.n_features, []
+    test, is_supervised = MaxStatisticTest(p), scorer.learns_from_labels(data)
+    seeds = seeds_of(steps, MAX, data.seed, SHADOW_STREAM)
+    given = data, scorer, not is_supervised
     for scores in parallel_map(score_with_shadows, seeds, *given, n_jobs=scorer.n_jobs):
         test.add(scores[:p], scores[p:])
         n_better.append(np.count_nonzero(scores[:p] > test.best[-1]))
         if test.is_over():
             break
-    confirmed, by_labels = is_significant(test.p_values), None
+    significant, by_labels = is_significant(test.p_values), None
     observed = scorer.comparable_of(ranker) if is_supervised else None
-    if observed is not None and confirmed.any():
-        planned = plan_permutation(problem)
-        by_labels = test_labels(scorer, planned, steps, N_LABELLINGS, problem.seed)
+    if observed is not None and significant.any():
+        planned = plan_permutation(data)
+        by_labels = test_labels(scorer, planned, steps, N_LABELLINGS, data.seed)
     if by_labels is not None:
-        confirmed = confirmed & (by_labels.decisions == "confirmed")
+        significant = significant & (by_labels.decisions == "significant")
     cutoff = ShadowCutoff(
         repetitions=len(test.best),
         hits=test.hits,
@@ -136,12 +136,12 @@ def decide_by_shadows(
         null=null_of(scorer.labeller),
         error=ERROR_WITHOUT_LABELS if observed is None else ERROR,
     )
-    return decide(confirmed, 2 * test.hits > len(test.best)), cutoff
+    return decide(significant, 2 * test.hits > len(test.best)), cutoff
 
 
-def score_with_shadows(seed: int, problem: TrainingData, scorer: Scorer, own_graph: bool) -> Floats:
+def score_with_shadows(seed: int, data: TrainingData, scorer: Scorer, own_graph: bool) -> Floats:
     """Return the scores of the columns, and behind them those of their shadows."""
-    return scorer.fresh().scores(with_shadows(problem, seed, own_graph=own_graph))
+    return scorer.fresh().scores(with_shadows(data, seed, own_graph=own_graph))
 
 
 def score_at(scores: Floats, n_better: int) -> float:

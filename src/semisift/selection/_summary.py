@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semisift.base._decisions import WORDS, find_confirmed
+from semisift.base._decisions import WORDS, find_significant
 from semisift.selection._refit import ALPHA, ERROR, SIGNIFICANT
 from semisift.utils._text import plural
 from semisift.utils._typing import Bools
@@ -26,7 +26,7 @@ PARTLY, MUCH = 0.4, 0.75
 NOTABLE = 0.05
 
 # What the scores are compared with.
-NULLS = {"permuted_labels": "shuffled labels", "permuted_features": "twins"}
+NULLS = {"permuted_labels": "shuffled labels", "permuted_features": "permuted_features"}
 
 # What tests found and what the decisions mean, by the rule or by what was compared.
 SENTENCES: dict[str, Any] = tomllib.loads(
@@ -51,14 +51,14 @@ class Trust:
     Attributes
     ----------
     summary : str
-        What can be said, in a sentence that stands first: how many features are confirmed; empty
+        What can be said, in a sentence that stands first: how many features are significant; empty
         where nothing was decided.
     test : str
         What the test of the labels found; empty where there was none.
     passed : bool
         Whether the labels tell something.
     counted : list of Counted
-        The same, a line for each decision and one for near-copies.
+        The same, a line for each decision and one for correlated features.
     error : str
         Which error of the decisions is bounded.
     stability : str
@@ -191,7 +191,7 @@ def say_stability(found: "Assessment") -> str:
         "always the same and 0 as alike as random picks."
     )
     if family is not None and family.value >= stable.value + NOTABLE:
-        text += " Near-copies take each other's place: counted as one feature, their stability is "
+        text += " Correlated features replace each other: counted as one, their stability is "
         text += f"{family.value:.2f}."
     return text
 
@@ -207,7 +207,7 @@ def say_selection(result: "RankingResult") -> str:
     return {
         "number": "the best by rank",
         "half": "half of all, as no number was asked for",
-        "decisions": f"as many as {by} confirmed{besides}",
+        "decisions": f"as many as {by} significant{besides}",
         "changed": "none, as n_features_to_select was changed after the fit",
     }[result.selected_by]
 
@@ -230,10 +230,10 @@ def say_known(result: "RankingResult") -> list[str]:
             "columns, ranked by the best of them. Large groups have more chances of a good column; "
             "p-values account for that, ranks do not."
         )
-    if result.prior is not None:
+    if result.feature_weights is not None:
         texts.append(
-            f"{_features((result.prior != 1) & ~excluded)} expected to matter more or less than "
-            "others, which moves places and leaves scores and decisions as they are."
+            f"{_features((result.feature_weights != 1) & ~excluded)} expected to matter more or less "
+            "than others, which moves places and leaves scores and decisions as they are."
         )
     return texts
 
@@ -245,7 +245,7 @@ def _features(which: Bools) -> str:
 
 def say_marks(result: "RankingResult", place: int) -> list[str]:
     """Return in a few words which constraints there were on one feature."""
-    kept, excluded, prior = result.kept, result.excluded, result.prior
+    kept, excluded, prior = result.kept, result.excluded, result.feature_weights
     n_columns = 1 if result.n_columns is None else result.n_columns[place]
     marks = {
         "kept": kept is not None and kept[place],
@@ -257,7 +257,7 @@ def say_marks(result: "RankingResult", place: int) -> list[str]:
 
 
 def say_copies(result: "RankingResult") -> str:
-    """Return what was done about near-copies; nothing where nothing was."""
+    """Return what was done about correlated features; nothing where nothing was."""
     threshold = getattr(result.ranker, "redundancy_threshold_", None)
     if result.representative is None or threshold is None:
         return ""
@@ -266,7 +266,7 @@ def say_copies(result: "RankingResult") -> str:
     if not n_copies:
         return f"No feature correlates with a {other} one by more than {threshold:g}."
     return (
-        f"{n_copies:,} {'near-copy ranks' if n_copies == 1 else 'near-copies rank'} behind the "
+        f"{n_copies:,} {'correlated feature ranks' if n_copies == 1 else 'correlated features rank'} behind "
         f"others: correlated with a {other} feature by more than {threshold:g}, in absolute value "
         "and over all rows."
     )
@@ -275,7 +275,7 @@ def say_copies(result: "RankingResult") -> str:
 def _format_decisions(result: "RankingResult") -> str:
     counts, n_features = result.counts, plural(len(result), "feature")
     found = result.assessment
-    if not counts["confirmed"]:
+    if not counts["significant"]:
         passed, having = found is not None and found.passed, ""
         if found is not None and found.n_labelled:
             these = "this" if found.n_labelled == 1 else "these"
@@ -283,18 +283,20 @@ def _format_decisions(result: "RankingResult") -> str:
             if found.plan is not None and found.plan.has_groups:
                 having += f"of {plural(found.plan.n_units, 'group')} "
         start, alone = ("The labels tell something, but ", " by itself") if passed else ("", "")
-        text = f"{start}{having}none of the {n_features} can be told from chance{alone}: "
+        text = f"{start}{having}none of the {n_features} can be significant{alone}: "
         return f"{text[0].upper()}{text[1:]}the list below is where to look first."
-    text = f"Confirmed: {counts['confirmed']:,} of {n_features}"
-    if counts["tentative"]:
-        text += f"; tentative: {counts['tentative']:,}"
-    return f"{text}{'; near-copies are not counted' if counts['near_copies'] else ''}."
+    text = f"Significant: {counts['significant']:,} of {n_features}"
+    if counts["suggestive"]:
+        text += f"; suggestive: {counts['suggestive']:,}"
+    return (
+        f"{text}{'; correlated features are not counted' if counts['correlated_features'] else ''}."
+    )
 
 
 def _reconcile(result: "RankingResult", found: "Assessment") -> str:
     """Return why the test of the whole ranking and the decisions on features seem to disagree."""
     cutoff, counts = result.cutoff, result.counts
-    if math.isnan(found.p_value) or not counts or found.passed == bool(counts["confirmed"]):
+    if math.isnan(found.p_value) or not counts or found.passed == bool(counts["significant"]):
         return ""
     if found.passed:
         about, best = "the best features taken together", "in almost all of these rankings"
@@ -303,37 +305,37 @@ def _reconcile(result: "RankingResult", found: "Assessment") -> str:
             best = "twins almost every time"
         asked = f"do better than the best of all {len(result):,} {best}"
         asked = asked if cutoff is None else f"pass the {cutoff.rule} rule"
-        return f"This is about {about}; to be confirmed, a feature must by itself {asked}."
+        return f"This is about {about}; to be significant, a feature must by itself {asked}."
     if cutoff is None:
         return ""
     other = "which bounds another error"
     why = "with other draws or larger committees" if cutoff.error == ERROR else other
-    return f"What is confirmed passed the {cutoff.rule} rule, {why}."
+    return f"What is significant passed the {cutoff.rule} rule, {why}."
 
 
 def _count(result: "RankingResult") -> list[Counted]:
-    """Return what was decided how often and what that means, from "confirmed" to near-copies."""
+    """Return what was decided how often, and what that means."""
     counts, cutoff, by_labels = result.counts, result.cutoff, SENTENCES[_compared(result)]
     meanings = dict(by_labels if cutoff is None else SENTENCES[cutoff.rule])
     if cutoff is not None and cutoff.error == ERROR:
-        meanings["confirmed"] += f"; and {by_labels['confirmed']}"
+        meanings["significant"] += f"; and {by_labels['significant']}"
     if cutoff is not None and cutoff.rule == "stability":
         best = f"among the best {cutoff.n_best:,}" if cutoff.n_best > 1 else "the best feature"
         given = {"best": best, "threshold": cutoff.threshold}
         meanings = {name: text.format(**given) for name, text in meanings.items()}
     lines = [Counted(each, counts[each], word, meanings[each]) for each, word in WORDS.items()]
-    if n_copies := counts["near_copies"]:
-        clause = "correlate with a better feature, which stands for them, and are not counted above"
-        n_as_good = int(np.sum((result.decisions == "confirmed") & result.is_copy))
+    if n_copies := counts["correlated_features"]:
+        clause = "correlate with a better feature, which represents them, and are not counted above"
+        n_as_good = int(np.sum((result.decisions == "significant") & result.is_copy))
         clause += f"; {n_as_good:,} of them passed the same test" if n_as_good else ""
-        lines.append(Counted("near_copies", n_copies, "near-copies", clause))
+        lines.append(Counted("correlated_features", n_copies, "correlated features", clause))
     return lines
 
 
 def _compared(result: "RankingResult") -> str:
     """Return what was compared with what permuted labels give."""
     if result.null == "permuted_features":
-        return "twins"
+        return "permuted_features"
     if result.parts is not None:
         return "parts"
     return "first step" if result.ranker.scores_are_places else "scores"
@@ -349,8 +351,8 @@ def _format_assumptions(result: "RankingResult") -> list[str]:
     found, cutoff, notes = result.assessment, result.cutoff, []
     orders = SENTENCES[_compared(result)].get("orders")
     by_labels = cutoff is None or cutoff.error == ERROR
-    if by_labels and orders and not result.confirmed_are_first:
-        notes.append(f"{orders}: a feature may be confirmed while one that ranks higher is not.")
+    if by_labels and orders and not result.significant_are_first:
+        notes.append(f"{orders}: a feature may be significant while one that ranks higher is not.")
     if found is None:
         return notes
     notes += _format_other_decisions(result, found)
@@ -362,12 +364,12 @@ def _format_assumptions(result: "RankingResult") -> list[str]:
     if not (math.isnan(found.p_value) or found.permuted or is_special):
         what = "shuffled labels went to rows drawn from all rows"
         if found.null == "permuted_features":
-            what = "rows of the twins were exchanged among all rows"
+            what = "rows of the permuted features were exchanged among all rows"
         notes.append(
-            f"The labelled rows are too few to exchange labels among them, so the {what}. This "
+            f"The labelled rows are too few to permute labels among them, so the {what}. This "
             "assumes that the labelled rows are a random sample of all rows."
         )
-    if found.light and "n_members" in result.ranker.get_params(deep=False):
+    if found.fast and "n_members" in result.ranker.get_params(deep=False):
         notes.append("To save time, the repetitions used smaller committees than the ranking.")
     return notes
 
@@ -377,8 +379,8 @@ def _format_other_decisions(result: "RankingResult", found: "Assessment") -> Ite
     cutoff = result.cutoff
     if cutoff is None or found.decisions is None or result.decisions is None:
         return
-    others = find_confirmed(found.decisions[result.columns], result.is_copy)
-    own = find_confirmed(result.decisions, result.is_copy)
+    others = find_significant(found.decisions[result.columns], result.is_copy)
+    own = find_significant(result.decisions, result.is_copy)
     if (others == own).all():
         return
     alone, n_both = NULLS[result.null].capitalize(), int((others & own).sum())
@@ -387,5 +389,5 @@ def _format_other_decisions(result: "RankingResult", found: "Assessment") -> Ite
         why = "which asks that features score higher than shuffled copies as well"
     yield (
         f"{alone} alone would confirm {plural(int(others.sum()), 'feature')}, {n_both:,} of them "
-        f"among those confirmed here: the decisions are by the {cutoff.rule} rule, {why}."
+        f"among those significant here: the decisions are by the {cutoff.rule} rule, {why}."
     )

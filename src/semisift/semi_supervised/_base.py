@@ -66,7 +66,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimat
         return float(super().score(safe_indexing(X, rows), truth, sample_weight))
 
     def _clean(self, X: Any) -> Any:
-        """Return rows to predict in the form of ``problem.X``."""
+        """Return rows to predict in the form of ``data.X``."""
         check_is_fitted(self)
         check_conversion(X)
         X = validate_again(
@@ -177,13 +177,13 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         self : object
             The fitted classifier.
         """
-        return self._fit(X, y, self._build_problem(X, y))
+        return self._fit(X, y, self._build_data(X, y))
 
-    def _fit(self, X: Any, y: Any, problem: TrainingData) -> Self:
-        self._check_labels(problem)
-        with self._watched(X, y, self._n_tasks(problem)):
-            self.classes_ = problem.labels.classes
-            labelling = self._co_train(problem)
+    def _fit(self, X: Any, y: Any, data: TrainingData) -> Self:
+        self._check_labels(data)
+        with self._watched(X, y, self._n_tasks(data)):
+            self.classes_ = data.labels.classes
+            labelling = self._co_train(data)
             self.transduction_ = decode(labelling.codes, self.classes_)
             self.labeled_iter_ = np.asarray(labelling.iterations, dtype=np.int64)
             self.n_iter_ = labelling.n_iter
@@ -254,14 +254,14 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
     def _judgements(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
         """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows).
 
-        X is as in ``problem.X``.
+        X is as in ``data.X``.
         """
 
     @abstractmethod
-    def _co_train(self, problem: TrainingData) -> Labelling:
-        """Label rows and keep the members; all randomness from ``problem.seed``.
+    def _co_train(self, data: TrainingData) -> Labelling:
+        """Label rows and keep the members; all randomness from ``data.seed``.
 
-        ``problem.X`` is a Fortran-ordered float array or a csc_array, ``problem.labels`` has at
+        ``data.X`` is a Fortran-ordered float array or a csc_array, ``data.labels`` has at
         least two classes. ``self.classes_`` is set.
         """
 
@@ -269,7 +269,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         """Return the votes for each class, (n_rows, n_classes), none of them negative."""
         return self._judgements(self._members, X)[0]
 
-    def _n_tasks(self, problem: TrainingData) -> int | None:
+    def _n_tasks(self, data: TrainingData) -> int | None:
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""
         return None
 

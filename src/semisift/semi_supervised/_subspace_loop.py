@@ -52,7 +52,7 @@ SHARE = 2.0**-40
 
 # A sparse matrix is made dense in the columns that are used, if they are no more than these or
 # hold few values.
-MOST_DENSE_COLUMNS = 1000
+MAX_DENSE_COLUMNS = 1000
 
 Subspaces = Sequence[Ints] | Ints
 Picks = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -67,7 +67,7 @@ class Trainer:
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
 
     Attributes
     ----------
@@ -77,8 +77,8 @@ class Trainer:
         The others, in the order in which they were labelled, and their classes.
     """
 
-    def __init__(self, problem: TrainingData) -> None:
-        labels = problem.labels
+    def __init__(self, data: TrainingData) -> None:
+        labels = data.labels
         self.rows: Ints = labels.unlabelled
         self.known: Ints = labels.labelled
         self.codes: Ints = labels.codes[self.known]
@@ -95,7 +95,7 @@ class EstimatorTrainer(Trainer):
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     subspaces : sequence of int arrays
         The columns of each classifier.
     estimator : scikit-learn classifier
@@ -104,12 +104,12 @@ class EstimatorTrainer(Trainer):
     """
 
     def __init__(
-        self, problem: TrainingData, subspaces: Subspaces, estimator: Any, committee: Committee
+        self, data: TrainingData, subspaces: Subspaces, estimator: Any, committee: Committee
     ) -> None:
-        super().__init__(problem)
+        super().__init__(data)
         self.subspaces = [np.asarray(columns, dtype=np.int32) for columns in subspaces]
         widest = max(map(len, self.subspaces))
-        context = EstimatorContext.build(problem, widest, estimator=estimator)
+        context = EstimatorContext.build(data, widest, estimator=estimator)
         self.context = replace(context, data=X.tocsr() if issparse(X := context.data) else X)
         self.committee = committee
         self.first: EstimatorPredictors | None = None
@@ -158,13 +158,13 @@ def rounded(shares: Floats) -> Floats:
 # --- neighbours -----------------------------------------------------------------------------------
 
 
-def can_serve(estimator: Any, problem: TrainingData, subspaces: Subspaces) -> bool:
+def can_serve(estimator: Any, data: TrainingData, subspaces: Subspaces) -> bool:
     """Return whether an estimator is plain k nearest neighbours by Euclidean distance.
 
     Parameters
     ----------
     estimator : scikit-learn classifier
-    problem : TrainingData
+    data : TrainingData
     subspaces : sequence of int arrays
 
     Returns
@@ -174,14 +174,14 @@ def can_serve(estimator: Any, problem: TrainingData, subspaces: Subspaces) -> bo
     """
     if type(estimator) is not KNeighborsClassifier:
         return False
-    k, is_sparse = estimator.n_neighbors, problem.is_sparse
+    k, is_sparse = estimator.n_neighbors, data.is_sparse
     metric = (
         (estimator.metric, estimator.p) if estimator.metric == "minkowski" else estimator.metric
     )
     is_plain = estimator.metric_params is None and estimator.weights == "uniform"
-    is_possible = isinstance(k, Integral) and 1 <= int(k) <= len(problem.labels.labelled)
+    is_possible = isinstance(k, Integral) and 1 <= int(k) <= len(data.labels.labelled)
     n_used = len(np.unique(subspaces))
-    fits = not is_sparse or is_small(problem.n_rows, n_used, MOST_DENSE_COLUMNS)
+    fits = not is_sparse or is_small(data.n_rows, n_used, MAX_DENSE_COLUMNS)
     return metric in ("euclidean", ("minkowski", 2)) and is_plain and is_possible and fits
 
 
@@ -273,23 +273,23 @@ class NeighbourTrainer(Trainer):
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     subspaces : int array of shape (n_subspaces, m)
     n_neighbours : int
     n_jobs : int or None
     """
 
     def __init__(
-        self, problem: TrainingData, subspaces: Ints, n_neighbours: int, n_jobs: int | None
+        self, data: TrainingData, subspaces: Ints, n_neighbours: int, n_jobs: int | None
     ) -> None:
-        super().__init__(problem)
+        super().__init__(data)
         self.used, places = np.unique(subspaces, return_inverse=True)
-        self.values = dense(problem.X, self.used, problem.X.dtype)
+        self.values = dense(data.X, self.used, data.X.dtype)
         self.n_begin = len(self.known)
         self.setting = (
             places.reshape(subspaces.shape).astype(np.int32),
             n_neighbours,
-            problem.labels.n_classes,
+            data.labels.n_classes,
             joblib.effective_n_jobs(n_jobs),
         )
         # rows that are labelled stay among the others for a while: leaving takes a copy
@@ -351,44 +351,44 @@ class SubspaceClassifier(CoTrainedClassifier):
     k_best = 1
 
     @abstractmethod
-    def _draw(self, problem: TrainingData) -> Subspaces:
+    def _draw(self, data: TrainingData) -> Subspaces:
         """Return the columns of the members."""
 
-    def _n_tasks(self, problem: TrainingData) -> int | None:
+    def _n_tasks(self, data: TrainingData) -> int | None:
         return None if self.max_iter is None else int(self.max_iter)
 
-    def _co_train(self, problem: TrainingData) -> Labelling:
-        subspaces = self._draw(problem)
-        estimator = self._classifier(problem)
+    def _co_train(self, data: TrainingData) -> Labelling:
+        subspaces = self._draw(data)
+        estimator = self._classifier(data)
         with Committee(len(subspaces), self.n_jobs) as committee:
             committee.limit_threads()
-            trainer = self._trainer(problem, subspaces, estimator, committee)
-            labelling = self._loop(problem, trainer)
+            trainer = self._trainer(data, subspaces, estimator, committee)
+            labelling = self._loop(data, trainer)
             self._first_members, self._members = trainer.members()
         return labelling
 
-    def _classifier(self, problem: TrainingData) -> Any:
+    def _classifier(self, data: TrainingData) -> Any:
         """Return a classifier: 3 nearest neighbours, or as many as are labelled, by default."""
-        k = min(N_NEIGHBOURS, len(problem.labels.labelled))
+        k = min(N_NEIGHBOURS, len(data.labels.labelled))
         return KNeighborsClassifier(k) if self.estimator is None else self.estimator
 
     def _trainer(
-        self, problem: TrainingData, subspaces: Any, estimator: Any, committee: Committee
+        self, data: TrainingData, subspaces: Any, estimator: Any, committee: Committee
     ) -> Any:
-        if can_serve(estimator, problem, subspaces):
-            return NeighbourTrainer(problem, subspaces, int(estimator.n_neighbors), self.n_jobs)
-        return EstimatorTrainer(problem, subspaces, estimator, committee)
+        if can_serve(estimator, data, subspaces):
+            return NeighbourTrainer(data, subspaces, int(estimator.n_neighbors), self.n_jobs)
+        return EstimatorTrainer(data, subspaces, estimator, committee)
 
-    def _loop(self, problem: TrainingData, trainer: Any) -> Labelling:
+    def _loop(self, data: TrainingData, trainer: Any) -> Labelling:
         """Add the surest rows of each class until none is left, or none is sure."""
-        codes = problem.labels.codes.copy()
+        codes = data.labels.codes.copy()
         iterations = np.where(codes >= 0, 0, -1)
         n_most = len(trainer.rows) + 1 if self.max_iter is None else int(self.max_iter)
         n_iter = 0
         stop: Stop = "max_iter"
         for n_iter in self._progress(range(1, n_most + 1), "iteration"):
             if len(trainer.rows):
-                places, given = self._pick(trainer, problem.seed, n_iter)
+                places, given = self._pick(trainer, data.seed, n_iter)
                 codes[trainer.rows[places]] = given
                 iterations[trainer.rows[places]] = n_iter
                 trainer.add(places, given)

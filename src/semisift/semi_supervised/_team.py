@@ -37,7 +37,7 @@ class Team:
     ----------
     committee : Committee
     context : EnsembleContext
-    problem : TrainingData
+    data : TrainingData
     probability : bool
         Members vote with class shares instead of one vote for a class.
     bootstrap : bool
@@ -61,18 +61,18 @@ class Team:
         self,
         committee: Committee,
         context: EnsembleContext,
-        problem: TrainingData,
+        data: TrainingData,
         *,
         probability: bool,
         bootstrap: bool = True,
     ) -> None:
-        self.problem = problem
-        self.labels = problem.labels
+        self.data = data
+        self.labels = data.labels
         self._committee, self._context, self._probability = committee, context, probability
         context.prepare(committee)
         n_members = committee.n_members
         subspaces, counts, out_of_bag = context.new_block(0, n_members).sample(context)
-        self.out_of_bag = unmask(out_of_bag, problem.n_rows)[:, self.labels.labelled]
+        self.out_of_bag = unmask(out_of_bag, data.n_rows)[:, self.labels.labelled]
         if not bootstrap:
             counts = np.ones_like(counts)
             self.out_of_bag = np.zeros_like(self.out_of_bag)
@@ -113,7 +113,7 @@ class Team:
     def labelling(self, n_iter: int, stop: Stop) -> Labelling:
         """Return what the members were given: the label that most of them have for a row."""
         held = self.bags.rows >= 0
-        votes = np.zeros((self.problem.n_rows, self.labels.n_classes), dtype=np.int64)
+        votes = np.zeros((self.data.n_rows, self.labels.n_classes), dtype=np.int64)
         np.add.at(votes, (self.bags.rows[held], self.bags.labels[held]), 1)
         codes = np.where(votes.any(axis=1), votes.argmax(axis=1), self.labels.codes)
         iterations = np.where(codes < 0, -1, self.first_round)
@@ -199,7 +199,7 @@ class CommitteeClassifier(CoTrainedClassifier):
         self : object
             The fitted classifier.
         """
-        return self._fit(X, y, self._build_problem(X, y, groups=groups))
+        return self._fit(X, y, self._build_data(X, y, groups=groups))
 
     @abstractmethod
     def _rounds(self, team: Team) -> Iterator[Stop]:
@@ -208,15 +208,15 @@ class CommitteeClassifier(CoTrainedClassifier):
         Where nothing changes any more, end.
         """
 
-    def _n_tasks(self, problem: TrainingData) -> int:
+    def _n_tasks(self, data: TrainingData) -> int:
         return self.max_iter
 
-    def _co_train(self, problem: TrainingData) -> Labelling:
-        n_drawn = features_to_draw(self.max_features, problem.n_features)
+    def _co_train(self, data: TrainingData) -> Labelling:
+        n_drawn = features_to_draw(self.max_features, data.n_features)
         # an estimator that gets all features gets them in their own order
-        gets_all = self.estimator is not None and n_drawn == problem.n_features
+        gets_all = self.estimator is not None and n_drawn == data.n_features
         context = build_context(
-            problem,
+            data,
             n_drawn,
             estimator=self.estimator,
             widest_gap=True,
@@ -227,7 +227,7 @@ class CommitteeClassifier(CoTrainedClassifier):
         n_iter = 0
         stop: Stop = "max_iter"
         with Committee(self.n_members, self.n_jobs) as committee:
-            team = Team(committee, context, problem, **self._team_options())
+            team = Team(committee, context, data, **self._team_options())
             rounds = self._rounds(team)
             for _ in self._progress(range(self.max_iter), "round"):
                 if stop == "max_iter":  # else to the end of the bar

@@ -16,7 +16,7 @@ from semisift.committee._bootstrap import Int32s
 from semisift.semi_supervised._base import Stop
 from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.utils._random import Purpose, stream_words
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, StrOptions, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, StrOptions, at_least
 from semisift.utils._typing import Bools
 
 
@@ -97,7 +97,7 @@ class CoBC(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [at_least(2, MOST_MEMBERS)],
+        "n_members": [at_least(2, MAX_MEMBERS)],
         "bootstrap": [None, StrOptions({"plain"})],
         "max_features": MAX_FEATURES,
         "growth": [Interval(Real, 0, None, closed="neither")],
@@ -121,7 +121,7 @@ class CoBC(CommitteeClassifier):
         pool_size = n_unlabelled if self.pool_size is None else self.pool_size
         left = np.ones((self.n_members, n_unlabelled), dtype=bool)
         for n_round in count(1):
-            pools = draw_pools(team.problem.seed, n_round, left, labels.unlabelled, pool_size)
+            pools = draw_pools(team.data.seed, n_round, left, labels.unlabelled, pool_size)
             picked, given = pick_surest(team, pools, quotas)
             if not picked.any():
                 return
@@ -178,7 +178,7 @@ def pick_surest(team: Team, pools: Bools, quotas: Int32s) -> tuple[Bools, Int32s
     picked = np.zeros(pools.shape, dtype=bool)
     labels = np.zeros(pools.shape, dtype=np.int32)
     for members, (label, confidence) in team.companions(np.arange(len(team))):
-        words = stream_words(team.problem.seed, members[:, None], Purpose.TIES, unlabelled)
+        words = stream_words(team.data.seed, members[:, None], Purpose.TIES, unlabelled)
         labels[members] = label
         for k, quota in enumerate(quotas.tolist()):
             of_class = pools[members] & (label == k) & (confidence > 0)

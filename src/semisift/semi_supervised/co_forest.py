@@ -16,7 +16,7 @@ from semisift.committee._votes import CommitteeVerdict, decide
 from semisift.semi_supervised._base import Stop
 from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.utils._random import Purpose, stream_words
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, at_least
 from semisift.utils._typing import Floats
 
 # e' at the start, and what counts as the error where no labelled row tells: no better than chance
@@ -108,7 +108,7 @@ class CoForest(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [at_least(2, MOST_MEMBERS)],
+        "n_members": [at_least(2, MAX_MEMBERS)],
         "min_confidence": [Interval(Real, 0, 1, closed="both")],
         "max_features": MAX_FEATURES,
     }
@@ -212,7 +212,7 @@ def keep_sure(
     kept = np.zeros(shape, dtype=bool)
     for members, (label, confidence) in team.companions(np.flatnonzero(most)):
         numbers = (n_round * len(team) + members)[:, None]
-        words = stream_words(team.problem.seed, numbers, Purpose.TIES, unlabelled)
+        words = stream_words(team.data.seed, numbers, Purpose.TIES, unlabelled)
         place = np.argsort(np.argsort(words, axis=1), axis=1)
         opinion.label[members], opinion.confidence[members] = label, confidence
         kept[members] = (place < most[members, None]) & (confidence > min_confidence)

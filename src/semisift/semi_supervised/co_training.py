@@ -108,20 +108,20 @@ class CoTraining(SubspaceClassifier):
     max_iter: int | None = 30
     voting: Literal["soft", "hard"] = "soft"
 
-    def _draw(self, problem: TrainingData) -> list[Ints]:
-        counts, p = problem.labels.counts, problem.n_features
+    def _draw(self, data: TrainingData) -> list[Ints]:
+        counts, p = data.labels.counts, data.n_features
         self.n_per_class_ = np.maximum(1, np.rint(counts / counts.min())).astype(np.int64)
-        order = np.argsort(stream_words(problem.seed, 0, Purpose.SUBSPACE, np.arange(p)))
+        order = np.argsort(stream_words(data.seed, 0, Purpose.SUBSPACE, np.arange(p)))
         # of a single column there are no halves: both see it
         halves: list[Ints] = [order[: max(1, p // 2)], order[p // 2 :]]
         self.views_ = halves if self.views is None else check_views(self.views, p)
         return self.views_
 
     def _trainer(
-        self, problem: TrainingData, subspaces: Any, estimator: Any, committee: Committee
+        self, data: TrainingData, subspaces: Any, estimator: Any, committee: Committee
     ) -> Trainer:
-        trainer = EstimatorTrainer(problem, subspaces, estimator, committee)
-        trainer.rows = shuffled(trainer.rows, problem.seed)
+        trainer = EstimatorTrainer(data, subspaces, estimator, committee)
+        trainer.rows = shuffled(trainer.rows, data.seed)
         return trainer
 
     def _pick(self, trainer: EstimatorTrainer, seed: int, n_iter: int) -> Picks:

@@ -34,7 +34,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     categorical : array-like of bool of shape (n_features,), default=None
-        Which columns are categorical: numbers that stand for names. None: all are numeric.
+        Which columns are categorical: numbers that represent names. None: all are numeric.
     alpha : float, default=1.0
         Smoothing of the shares of values (Laplace for 1).
     var_smoothing : float, default=1e-9

@@ -29,7 +29,7 @@ from semisift.ensemble._random_subspaces import Kind, draw_subspaces
 from semisift.parallel import features_to_draw
 from semisift.semi_supervised._subspace_loop import SubspaceClassifier
 from semisift.semi_supervised._team import NUMBER_OR_SHARE
-from semisift.utils._sklearn_compat import MOST_MEMBERS, StrOptions, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, StrOptions, at_least
 
 SUBSPACE_SIZE = 25
 
@@ -107,7 +107,7 @@ class RASCO(SubspaceClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SubspaceClassifier._parameter_constraints,
-        "n_members": [at_least(1, MOST_MEMBERS)],
+        "n_members": [at_least(1, MAX_MEMBERS)],
         "max_features": [StrOptions({"auto"}), *NUMBER_OR_SHARE],
         "voting": [StrOptions({"soft", "hard"})],
     }
@@ -116,14 +116,14 @@ class RASCO(SubspaceClassifier):
     max_features: int | float | Literal["auto"] = "auto"
     voting: Literal["soft", "hard"] = "soft"
 
-    def _draw(self, problem: TrainingData) -> Int32s:
-        p = problem.n_features
+    def _draw(self, data: TrainingData) -> Int32s:
+        p = data.n_features
         is_auto = self.max_features == "auto"
         size = (
             min(SUBSPACE_SIZE, (p + 1) // 2) if is_auto else features_to_draw(self.max_features, p)
         )
         self.subspaces_ = draw_subspaces(
-            self._kind, problem.X, problem.labels, problem.seed, int(self.n_members), size
+            self._kind, data.X, data.labels, data.seed, int(self.n_members), size
         )
         return self.subspaces_
 

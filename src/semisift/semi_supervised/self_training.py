@@ -89,21 +89,21 @@ class SelfTraining(SubspaceClassifier):
     k_best: int = 1
     min_confidence: float = 0.75
 
-    def _n_tasks(self, problem: TrainingData) -> int | None:
-        return 0 if self._uses_threshold(problem) else super()._n_tasks(problem)
+    def _n_tasks(self, data: TrainingData) -> int | None:
+        return 0 if self._uses_threshold(data) else super()._n_tasks(data)
 
-    def _uses_threshold(self, problem: TrainingData) -> bool:
-        return self.label_by == "min_confidence" and len(problem.labels.unlabelled) > 0
+    def _uses_threshold(self, data: TrainingData) -> bool:
+        return self.label_by == "min_confidence" and len(data.labels.unlabelled) > 0
 
-    def _draw(self, problem: TrainingData) -> Ints:
-        return np.arange(problem.n_features)[None, :]
+    def _draw(self, data: TrainingData) -> Ints:
+        return np.arange(data.n_features)[None, :]
 
-    def _co_train(self, problem: TrainingData) -> Labelling:
-        if not self._uses_threshold(problem):
-            return super()._co_train(problem)
-        estimator = self._classifier(problem)
+    def _co_train(self, training: TrainingData) -> Labelling:
+        if not self._uses_threshold(training):
+            return super()._co_train(training)
+        estimator = self._classifier(training)
         with Committee(1, self.n_jobs) as committee:
-            trainer = EstimatorTrainer(problem, self._draw(problem), estimator, committee)
+            trainer = EstimatorTrainer(training, self._draw(training), estimator, committee)
             if not hasattr(estimator, "predict_proba"):
                 raise ValueError(
                     "label_by='min_confidence' needs an estimator with predict_proba: got "
@@ -112,12 +112,12 @@ class SelfTraining(SubspaceClassifier):
             trainer.judge_each(trainer.rows[:1])  # what it answers is checked
             begin, _ = trainer.members()
         (member,), data = begin.fitted, trainer.context.data
-        rows = begin.row_format.take(data, np.arange(problem.n_rows), member.columns)
+        rows = begin.row_format.take(data, np.arange(training.n_rows), member.columns)
         model = SelfTrainingClassifier(
-            with_random_states(estimator, problem.seed, 0),
+            with_random_states(estimator, training.seed, 0),
             threshold=self.min_confidence,
             max_iter=self.max_iter,
-        ).fit(rows, problem.labels.codes)
+        ).fit(rows, training.labels.codes)
         end = replace(begin, fitted=[member._replace(estimator=model.estimator_)])
         self._first_members, self._members = begin, end
         return Labelling(

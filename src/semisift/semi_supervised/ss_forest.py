@@ -16,7 +16,7 @@ from semisift.committee._votes import decide
 from semisift.semi_supervised._base import Stop
 from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team
 from semisift.utils._random import Purpose, stream_words, unit_interval
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, at_least
 from semisift.utils._typing import Floats, Ints
 
 # Nothing is divided by 0 where it is cold.
@@ -110,7 +110,7 @@ class SemiSupervisedForest(CommitteeClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CommitteeClassifier._parameter_constraints,
-        "n_members": [at_least(1, MOST_MEMBERS)],
+        "n_members": [at_least(1, MAX_MEMBERS)],
         "alpha": [Interval(Real, 0, 1e100, closed="both")],  # products stay in range
         "temperature": [Interval(Real, 0, None, closed="neither")],
         "cooling": [Interval(Real, 1, None, closed="left")],
@@ -136,7 +136,7 @@ class SemiSupervisedForest(CommitteeClassifier):
             yield "all_labeled"
         for n_round in count(1):
             shares = label_shares(team.total[unlabelled], self.alpha, temperature)
-            drawn = draw_labels(shares, unlabelled, team.problem.seed, n_round, self.n_members)
+            drawn = draw_labels(shares, unlabelled, team.data.seed, n_round, self.n_members)
             team.train(team.first_bags._replace(rows=rows, labels=drawn), everyone, n_round)
             temperature = max(temperature / self.cooling, COLDEST)
             yield "max_iter"

@@ -112,20 +112,20 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         self : object
             The fitted classifier.
         """
-        problem = self._build_problem(X, y, groups=groups, sample_weight=sample_weight)
-        self._check_labels(problem)
+        data = self._build_data(X, y, groups=groups, sample_weight=sample_weight)
+        self._check_labels(data)
         self.__dict__.pop("positive_share_", None)
-        if problem.labels.n_classes == 1:
-            share = given_share(self.class_prior, problem.labels)
-            problem, self.positive_share_ = find_rest(problem, share)
-        labels = problem.labels
+        if data.labels.n_classes == 1:
+            share = given_share(self.class_prior, data.labels)
+            data, self.positive_share_ = find_rest(data, share)
+        labels = data.labels
         prior = known_prior(self.class_prior, labels)
         # by the same way as rows that are yet to come, so that equal rows have equal shares
-        self._axes = find_axes(problem)
-        T = self._axes.place(problem.X)
-        found = label_components(T, labels, problem.design, prior)
+        self._axes = find_axes(data)
+        T = self._axes.place(data.X)
+        found = label_components(T, labels, data.design, prior)
         self._depth = found.depth
-        T = self._without_depth(T, problem.X)
+        T = self._without_depth(T, data.X)
         self.classes_ = labels.classes
         self.label_distributions_ = found.told(labels.codes)
         self.transduction_ = labels.classes[found.codes]
@@ -133,8 +133,8 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         self.label_trust_ = found.trust
         self.recovered_ = found.n_recovered, found.n_left_out
         self._weights = found.weights
-        self.novel_rows_ = warn_of_novel_rows(problem, T)
-        self._machines = find_machines(T, labels, problem.design, prior)
+        self.novel_rows_ = warn_of_novel_rows(data, T)
+        self._machines = find_machines(T, labels, data.design, prior)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -124,12 +124,12 @@ def teach(team: Team, error: Floats, size: NDArray[np.int64], n_round: int) -> t
         if not n_taken:
             continue
         number = n_round * N_LEARNERS + i
-        words = stream_words(team.problem.seed, number, Purpose.TIES, rows)
+        words = stream_words(team.data.seed, number, Purpose.TIES, rows)
         rows = rows[np.argsort(words)[:n_taken]]
         chosen[i], error[i], size[i] = True, e, len(rows)
         taken[i, rows] = True
         given[i] = predicted[first]
-    everyone = np.arange(team.problem.n_rows, dtype=np.int32)
+    everyone = np.arange(team.data.n_rows, dtype=np.int32)
     return chosen, team.bags_with(chosen, *pad_rows(taken, everyone, given))
 
 

@@ -62,9 +62,11 @@ def rank_markers(
     ``.var["semisift_rank"]``         1 is the best gene; NaN for genes that were not ranked
     ``.var["semisift_score"]``        higher is better; compare scores within one ranking only
     ``.var["semisift_selected"]``     whether the gene is among the `n_features` best
-    ``.var["semisift_family"]``       the better gene that a near-copy stands behind, else itself;
-                                      where near-copies are looked for
-    ``.var["semisift_decision"]``     "confirmed", "tentative" or "unconfirmed"; where `n_features`
+    ``.var["semisift_family"]``       the better gene that a correlated feature stands behind, else
+    itself;
+                                      where correlated features are looked for
+    ``.var["semisift_decision"]``     "significant", "suggestive" or "not significant"; where
+    `n_features`
                                       is a rule, and after `semisift.tl.assess`
     ``.obs["semisift_label"]``        the label of every cell: the given one, or what was found, as
                                       text; with this and the next three where the method labels
@@ -328,7 +330,7 @@ def assess(
     *,
     n_resamples: int = 20,
     n_permutations: int = 39,
-    light: bool = True,
+    fast: bool = True,
     n_jobs: int | None = None,
     max_memory: int | str | None = None,
     copy: bool = False,
@@ -341,17 +343,18 @@ def assess(
     ==================================== ===========================================================
     where                                what
     ==================================== ===========================================================
-    ``.var["semisift_decision"]``        "confirmed", "tentative" or "unconfirmed" (not told from
+    ``.var["semisift_decision"]``        "significant", "suggestive" or "not significant" (not told
+    from
                                          chance, which does not show that the gene is useless)
     ``.var["semisift_rank_low"]``        the lowest and the highest rank on halves of the cells,
     ``.var["semisift_rank_high"]``       without 5 % at either end
     ``.uns["semisift"]["assessment"]``   p-value of the ranking, stability of the best genes, how
-                                         many are confirmed, and "sentences" that say so
+                                         many are significant, and "sentences" that say so
     ``.uns["semisift"]["pvals"]``        the chance that any gene tells the class from the rest so
                                          well, being higher or lower, if the labels tell nothing;
-                                         where the method is tested with twins of the genes, as
-                                         "consensus" and "transductive" are. As this accounts for
-                                         all genes, "pvals_adj" is the same
+                                         where the method is tested with permuted features of the
+                                         genes, as "consensus" and "transductive" are. As this
+                                         accounts for all genes, "pvals_adj" is the same
     ==================================== ===========================================================
 
     Parameters
@@ -365,7 +368,7 @@ def assess(
     n_permutations : int, default=39
         Rankings from labels that tell nothing; 0 leaves them out. At least 39 are needed to confirm
         a gene.
-    light : bool, default=True
+    fast : bool, default=True
         Repeat the ranking with smaller committees.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
@@ -393,11 +396,11 @@ def assess(
     >>> adata.obs.loc[adata.obs_names[20:], "cell_type"] = None
     >>> semisift.tl.rank_markers(adata, "cell_type", method="transductive")
     >>> semisift.tl.assess(adata)
-    >>> adata.var_names[adata.var["semisift_decision"] == "confirmed"].tolist()
+    >>> adata.var_names[adata.var["semisift_decision"] == "significant"].tolist()
     ['gene0', 'gene1', 'gene2']
     """
     check_target(adata, copy)
-    check_flag(light, "light")
+    check_flag(fast, "fast")
     check_integer(n_resamples, "n_resamples", 0)
     check_integer(n_permutations, "n_permutations", 0)
     written = _results(adata, key)
@@ -411,7 +414,7 @@ def assess(
         problem = "the values or labels are no longer those that were ranked"
         raise ValueError(f"key={quote(key)}: {problem}. Rank them again.")
     effort: dict[str, Any] = {"n_resamples": n_resamples, "n_permutations": n_permutations}
-    ranker.assess(given.X, given.y, light=light, **effort, **given.of_rows)
+    ranker.assess(given.X, given.y, fast=fast, **effort, **given.of_rows)
     found, assessed = fitted.markers(), ranker.assessment_
     columns = {"decision": getattr(ranker, "decisions_", assessed.decisions)}
     if assessed.rank_interval is not None:

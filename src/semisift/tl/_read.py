@@ -312,7 +312,7 @@ def read_labels(
         A column of ``.obs``: categorical, text, whole numbers or booleans. The rule for cells
         without a label is that of `semisift.utils._labels`.
     unlabeled_category : object, optional
-        A label that stands for none, too.
+        A label that represents none, too.
 
     Returns
     -------

@@ -28,7 +28,7 @@ OF_GENES = ("rank", "score", "selected", "family", "decision", "rank_low", "rank
 OF_CELLS = ("label", "confidence", "uncertain", "fits_none", "given")
 PROBABILITIES = "probabilities"
 
-DECISIONS = ("confirmed", "tentative", "unconfirmed")
+DECISIONS = ("significant", "suggestive", "not significant")
 
 # What the groups of h5ad and zarr take for something else, and the longest name that zarr takes.
 NO_NAMES = ("", ".", "..", "_index", "zarr.json")

@@ -33,15 +33,15 @@ class RunningSums:
     Parameters
     ----------
     n_classes, n_columns : int
-    has_gaps : bool
+    has_missing : bool
         Whether values may be missing.
     """
 
-    def __init__(self, n_classes: int, n_columns: int, has_gaps: bool) -> None:
-        self.has_gaps = has_gaps
+    def __init__(self, n_classes: int, n_columns: int, has_missing: bool) -> None:
+        self.has_missing = has_missing
         self.sums = np.zeros((n_classes, n_columns))
         self.total, self.squares = np.zeros((2, n_columns))
-        self.sizes = np.zeros((n_classes, n_columns if has_gaps else 1))
+        self.sizes = np.zeros((n_classes, n_columns if has_missing else 1))
 
     def add(self, Z: Any, block: Any, shares: Floats, weights: Floats | None) -> None:
         """Add a block of rows.
@@ -51,7 +51,7 @@ class RunningSums:
         Z : array or csr_array of shape (n, p)
             The block on the scale; 0 where a value is missing.
         block : array or csr_array of shape (n, p)
-            As it is stored, with its gaps.
+            As it is stored, with its missing values.
         shares : float array of shape (n, n_classes)
         weights : float array of shape (n,) or None
             How often each row counts.
@@ -68,7 +68,7 @@ class RunningSums:
             self.sums += shares.T @ Z
             self.total += weighted(Z, weights).sum(axis=0)
             self.squares += weighted(np.square(Z), weights).sum(axis=0)
-            if self.has_gaps:
+            if self.has_missing:
                 self.sizes += shares.T @ ~np.isnan(block)
 
     def class_sums(self, shares: Floats, weights: Floats | None) -> ClassSums:
@@ -85,10 +85,10 @@ class RunningSums:
         ClassSums
         """
         sizes = self.sizes
-        if not self.has_gaps:
+        if not self.has_missing:
             sizes = weighted(shares, weights).sum(axis=0)[:, None]
         n = np.full(1, float(len(shares)))
-        if self.has_gaps or weights is not None:
+        if self.has_missing or weights is not None:
             n = sizes.sum(axis=0)
         n_counted = np.where(n > 0, n, 1.0)
         sums = self.sums - sizes * (self.total / n_counted)
@@ -112,7 +112,7 @@ def class_scores(rows: ClassSums, constant: Bools) -> Floats:
     """
     n, sizes, squares = rows.total, rows.sizes, rows.squares
     tiny = np.finfo(float).tiny
-    least = 0.0 if len(n) == 1 else tiny  # with gaps a class may be without a value
+    least = 0.0 if len(n) == 1 else tiny  # with missing values a class may be without a value
     between = rows.sums**2 * n / np.maximum(sizes * np.maximum(n - sizes, tiny), least)
     total = np.where(constant | ~(squares > 0), 1.0, squares)
     within = np.maximum(total - between, total / np.maximum(n, 1.0))
@@ -137,18 +137,16 @@ def mean_scores(of_classes: Floats) -> Floats:
     return np.asarray((of_classes / np.where(best > 0, best, 1.0)).mean(axis=0))
 
 
-def label_all_rows(
-    problem: TrainingData, class_prior: Floats | None
-) -> tuple[SoftLabels, ClassSums]:
-    """Label all rows of a problem that knows them, and add them up by class."""
-    whole, labels = problem.whole, problem.labels
+def label_all_rows(data: TrainingData, class_prior: Floats | None) -> tuple[SoftLabels, ClassSums]:
+    """Label all rows of the training data that knows them, and add them up by class."""
+    whole, labels = data.whole, data.labels
     assert whole is not None
-    axes = find_axes(problem)
-    T = axes.place(problem.X)
-    found = label_components(T, labels, problem.design, class_prior)
-    if found.depth is not None and problem.design.depth is not None:
-        T = found.depth.without(T, problem.design.depth)
-    machines = find_machines(T, labels, problem.design, class_prior)
+    axes = find_axes(data)
+    T = axes.place(data.X)
+    found = label_components(T, labels, data.design, class_prior)
+    if found.depth is not None and data.design.depth is not None:
+        T = found.depth.without(T, data.design.depth)
+    machines = find_machines(T, labels, data.design, class_prior)
     known = [vars(axes), machines, found.weights, whole.labels.codes, found.depth]
     about = joblib.hash([*known, vars(whole.design)] if whole.design.is_known else known)
     made = whole.rows.once("soft labels", about, lambda: _go_through(whole, axes, machines, found))
@@ -162,7 +160,7 @@ def _go_through(whole: FullData, axes: Axes, machines: Any, found: SoftLabels) -
     row_weights, depths = whole.design.weights, whole.design.depth
     shares = np.empty((n_rows, n_classes))
     held = np.eye(n_classes)
-    running = RunningSums(n_classes, n_columns, whole.rows.has_gaps)
+    running = RunningSums(n_classes, n_columns, whole.rows.has_missing)
     with one_blas_thread():
         for start, block in whole.rows.blocks("labelling"):
             Z = axes.scale(block)

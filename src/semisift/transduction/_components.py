@@ -6,7 +6,7 @@ as log(1 + x); logarithms are left as they are; the columns of both are centred.
 
 The components are those of the largest variance: exact where there are few rows or columns, else by
 a randomised range finder with four power iterations, whose cost is linear in rows and columns. They
-depend on the seed of the problem alone, whatever the number of threads.
+depend on the seed of the training data alone, whatever the number of threads.
 
 Rows count as often as their weights say. A gap is at the mean of its column: a row of which little
 is known stands in the middle, where no class is likely.
@@ -33,9 +33,9 @@ from semisift.utils._columns import blocks, column_moments, counted_moments, is_
 from semisift.utils._typing import Bools, Floats, Ints
 
 # Rows farther away than this, in standard deviations, are taken as so far away.
-MOST = 1e100
+MAX = 1e100
 
-# What a problem keeps.
+# What the training data keeps.
 SCALED, COMPONENTS = "scaled rows", "components"
 
 N_COMPONENTS = 50
@@ -45,7 +45,7 @@ N_MORE = 10
 N_POWERS = 4
 
 # Of so many rows or columns, the smaller number counts, components are exact.
-FEW = 200
+MIN = 200
 
 # Components of less variance, against the first, are rounding.
 NEGLIGIBLE = 1e-10
@@ -63,7 +63,7 @@ class ClassSums:
     sums : float array of shape (n_classes, p)
         Of the columns, scaled and centred.
     sizes : float array of shape (n_classes, 1) or (n_classes, p)
-        Of the shares; with gaps those of the rows that have a value in the column.
+        Of the shares; with missing values those of the rows that have a value in the column.
     total : float array of shape (1,) or (p,)
         How many rows count.
     squares : float array of shape (p,)
@@ -78,7 +78,7 @@ class ClassSums:
 
 @dataclass(frozen=True, eq=False)
 class ScaledRows:
-    """The rows of a problem on the scale on which they are compared.
+    """The rows of the training data on the scale on which they are compared.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class ScaledRows:
     squares : float array of shape (p,)
         Sum of squares of each centred column.
     known : bool array of shape (n, p) or None
-        Which values are there, where there are gaps; `values` are 0 at gaps.
+        Which values are there, where there are missing values; `values` are 0 at missing values.
     weights : float array of shape (n,) or None
         How often each row counts.
     """
@@ -102,7 +102,7 @@ class ScaledRows:
 
     @cached_property
     def total(self) -> Floats:
-        """How many rows count: one number, or with gaps one for each column."""
+        """How many rows count: one number, or with missing values one for each column."""
         everyone = np.ones((self.values.shape[0], 1))
         return self.counted(everyone if self.weights is None else self.weights[:, None])[0]
 
@@ -152,7 +152,7 @@ class ScaledRows:
         return found
 
     def take(self, rows: Ints) -> Floats:
-        """Return some rows, centred, as a dense float64 array with its gaps."""
+        """Return some rows, centred, as a dense float64 array with its missing values."""
         if self.is_sparse:
             return np.asarray(self.by_row[rows].toarray() - self.centre)
         taken = self.values[rows].astype(np.float64)
@@ -183,69 +183,69 @@ class ScaledRows:
         return self.values.tocsr()
 
 
-def scaled_rows(problem: TrainingData) -> ScaledRows:
-    """Return the rows of a problem on the scale on which they are compared; made once."""
-    made: ScaledRows = problem.once(SCALED, _scale)
+def scaled_rows(data: TrainingData) -> ScaledRows:
+    """Return the rows of the training data on the scale on which they are compared; made once."""
+    made: ScaledRows = data.once(SCALED, _scale)
     return made
 
 
-def components(problem: TrainingData) -> Floats:
+def components(data: TrainingData) -> Floats:
     """Return the first principal components of the rows; made once, whatever their labels.
 
     Columns that do not count for the neighbour graph do not count here either.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
 
     Returns
     -------
     float array of shape (n, d)
         Centred, of falling variance; d is at most 50. One of zeros where no two rows differ.
     """
-    made: Floats = (problem.graph_source or problem).once(COMPONENTS, _find_components)
+    made: Floats = (data.graph_source or data).once(COMPONENTS, _find_components)
     return made
 
 
-def make_components(problem: TrainingData) -> None:
+def make_components(data: TrainingData) -> None:
     """Make all that `hand_down` takes a part of, also where the components were sent alone."""
-    scaled_rows(problem)
-    components(problem)
+    scaled_rows(data)
+    components(data)
 
 
-def hand_down(problem: TrainingData, part: TrainingData, rows: Ints) -> None:
-    """Let a problem of some of the rows have what was made of all of them, centred anew.
+def hand_down(data: TrainingData, part: TrainingData, rows: Ints) -> None:
+    """Let the training data of some of the rows have what was made of all of them, centred anew.
 
     The directions of the components are then those of all rows.
     """
-    if {SCALED, COMPONENTS} <= problem.made.keys():
-        part.made[SCALED] = problem.made[SCALED].part(rows)
-        T = problem.made[COMPONENTS][rows]
+    if {SCALED, COMPONENTS} <= data.made.keys():
+        part.made[SCALED] = data.made[SCALED].part(rows)
+        T = data.made[COMPONENTS][rows]
         part.made[COMPONENTS] = T - mean_row(T, part.design.weights)
 
 
-def _scale(problem: TrainingData) -> ScaledRows:
-    X = problem.X
-    if problem.is_sparse and is_small(*X.shape):
+def _scale(data: TrainingData) -> ScaledRows:
+    X = data.X
+    if data.is_sparse and is_small(*X.shape):
         X = X.toarray(order="F")
-    unit, factor = units_and_factors(problem)
-    if kind_of_data(problem) == "counts":
+    unit, factor = units_and_factors(data)
+    if kind_of_data(data) == "counts":
         X = log_of_shares(X, usual_total(X))
-    return _centred(X, unit, factor, problem.has_gaps, problem.design.weights)
+    return _centred(X, unit, factor, data.has_missing, data.design.weights)
 
 
-def units_and_factors(problem: TrainingData) -> tuple[Floats, Floats]:
+def units_and_factors(data: TrainingData) -> tuple[Floats, Floats]:
     """Return what each column is divided by, and what it is multiplied by once it is centred."""
-    factor = np.where(problem.constant, 0.0, 1.0)
-    if kind_of_data(problem) != "measurements":
-        return np.ones(problem.n_features), factor
-    unit = units(problem)
-    np.divide(unit, problem.spread, out=factor, where=~problem.constant)
+    factor = np.where(data.constant, 0.0, 1.0)
+    if kind_of_data(data) != "measurements":
+        return np.ones(data.n_features), factor
+    unit = units(data)
+    np.divide(unit, data.spread, out=factor, where=~data.constant)
     return unit, factor
 
 
 def _centred(
-    X: Any, unit: Floats, factor: Floats, has_gaps: bool, weights: Floats | None
+    X: Any, unit: Floats, factor: Floats, has_missing: bool, weights: Floats | None
 ) -> ScaledRows:
     """Divide columns by a unit, multiply them by a factor, and centre them if they are dense."""
     n_rows, n_columns = X.shape
@@ -257,10 +257,10 @@ def _centred(
     dtype = np.float64 if is_small(n_rows, n_columns) else np.float32
     scaled = np.empty(X.shape, dtype=dtype, order="F")
     squares = np.empty(n_columns)
-    known = np.asfortranarray(~np.isnan(X)) if has_gaps else None
+    known = np.asfortranarray(~np.isnan(X)) if has_missing else None
     for columns in blocks(n_columns, n_rows):
         block = X[:, columns].astype(np.float64, order="F") / unit[columns]
-        if has_gaps or weights is not None:
+        if has_missing or weights is not None:
             _, means, own = counted_moments(block, np.ones(block.shape[1]), weights)
             block = (block - means) * factor[columns]
             block[np.isnan(block)] = 0.0
@@ -286,16 +286,16 @@ def _sparse(values: csc_array, weights: Floats | None) -> ScaledRows:
     return ScaledRows(values, centre, squares, weights=weights)
 
 
-def _find_components(problem: TrainingData) -> Floats:
-    rows = scaled_rows(problem)
+def _find_components(data: TrainingData) -> Floats:
+    rows = scaled_rows(data)
     n_rows, n_columns = rows.values.shape
     d = min(N_COMPONENTS, n_rows - 1, n_columns)
     if d < 1 or not rows.squares.any():
         return np.zeros((n_rows, 1))
     with one_blas_thread():
-        exact = min(n_rows, n_columns) <= FEW
+        exact = min(n_rows, n_columns) <= MIN
         root = None if rows.weights is None else np.sqrt(rows.weights)
-        found = _exact(rows, d, root) if exact else _randomised(rows, d, root, problem.seed)
+        found = _exact(rows, d, root) if exact else _randomised(rows, d, root, data.seed)
         found = _of_rows(rows, found, root)
     found = found - mean_row(found, rows.weights)
     variance = weighted(np.square(found), rows.weights).sum(axis=0)
@@ -386,14 +386,14 @@ class Scale:
         if self.usual is not None:
             values = log_of_shares(values, self.usual)
         scaled = values.data / self.unit[values.indices] * self.factor[values.indices]
-        values.data = np.clip(scaled, -MOST, MOST)
+        values.data = np.clip(scaled, -MAX, MAX)
         return values
 
     def _scaled(self, rows: Floats) -> Floats:
         """Return rows on the scale."""
         with np.errstate(over="ignore"):
             scaled = (rows / self.unit - self.centre) * self.factor
-        np.clip(scaled, -MOST, MOST, out=scaled)
+        np.clip(scaled, -MAX, MAX, out=scaled)
         scaled[np.isnan(scaled)] = 0.0
         return scaled
 
@@ -432,17 +432,17 @@ class Axes(Scale):
         column = np.repeat(np.arange(X.shape[1]), np.diff(values.indptr))
         with np.errstate(over="ignore"):
             scaled = values.data / self.unit[column] * self.factor[column]
-        values.data = np.clip(scaled, -MOST, MOST)
+        values.data = np.clip(scaled, -MAX, MAX)
         return np.asarray(values @ self.loadings) - (self.centre * self.factor) @ self.loadings
 
 
-def find_scale(problem: TrainingData) -> Scale:
-    """Return the scale on which the rows of a problem are compared."""
-    X, weights = problem.X, problem.design.weights
-    unit, factor = units_and_factors(problem)
-    usual = usual_total(X) if kind_of_data(problem) == "counts" else None
+def find_scale(data: TrainingData) -> Scale:
+    """Return the scale on which the rows of the training data are compared."""
+    X, weights = data.X, data.design.weights
+    unit, factor = units_and_factors(data)
+    usual = usual_total(X) if kind_of_data(data) == "counts" else None
     X = X if usual is None else log_of_shares(X, usual)
-    if weights is None and not problem.has_gaps:
+    if weights is None and not data.has_missing:
         centre = column_moments(X, unit)[0]
     elif issparse(X):
         assert weights is not None
@@ -454,16 +454,16 @@ def find_scale(problem: TrainingData) -> Scale:
     return Scale(usual, unit, centre, factor)
 
 
-def find_axes(problem: TrainingData) -> Axes:
-    """Return the axes of the components of a problem.
+def find_axes(data: TrainingData) -> Axes:
+    """Return the axes of the components of the training data.
 
-    Rows of the problem are placed where their components are: to rounding, or to the error of the
-    randomised range finder.
+    Rows of the training data are placed where their components are: to rounding, or to the error of
+    the randomised range finder.
     """
-    T, rows = components(problem), scaled_rows(problem)
+    T, rows = components(data), scaled_rows(data)
     squares = weighted(np.square(T), rows.weights).sum(axis=0)
     with one_blas_thread():
         counted = weighted(T, rows.weights)
         loadings = rows.transposed_times(counted).astype(np.float64, copy=False)
     loadings /= np.where(squares > 0, squares, 1.0)
-    return Axes(**vars(find_scale(problem)), loadings=loadings)
+    return Axes(**vars(find_scale(data)), loadings=loadings)

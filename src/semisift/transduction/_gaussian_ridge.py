@@ -206,7 +206,7 @@ def _spread(values: Floats, weights: Floats | None) -> float:
 
 
 def softmax(values: Floats) -> Floats:
-    """Return the shares that logarithms stand for, along the last axis.
+    """Return the shares that logarithms represent, along the last axis.
 
     Class by class: numpy is slow to reduce a short axis.
     """

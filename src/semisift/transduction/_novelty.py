@@ -32,15 +32,15 @@ AS_FAR = 0.85
 FARTHEST, DENSEST = 0.1, 1 / 3
 
 # Fewer unlabelled rows say nothing, and of more so many are asked.
-LEAST, MOST = 100, 2000
+MIN, MAX = 100, 2000
 
 
-def warn_of_novel_rows(problem: TrainingData, T: Floats) -> NDArray[np.int64]:
+def warn_of_novel_rows(data: TrainingData, T: Floats) -> NDArray[np.int64]:
     """Return the rows of the table that fit no class, and warn of them.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     T : float array of shape (n, d)
         Components of its rows.
 
@@ -48,12 +48,12 @@ def warn_of_novel_rows(problem: TrainingData, T: Floats) -> NDArray[np.int64]:
     -------
     int array
     """
-    rows = find_novel_rows(T, problem.labels)
+    rows = find_novel_rows(T, data.labels)
     if not len(rows):
         return rows
-    share = len(rows) / min(MOST, len(problem.labels.unlabelled))
-    if problem.whole is not None:
-        rows = problem.whole.held[rows]
+    share = len(rows) / min(MAX, len(data.labels.unlabelled))
+    if data.whole is not None:
+        rows = data.whole.held[rows]
     warn(
         f"About {share:.0%} of the unlabelled rows fit no class: they differ from all labelled "
         "ones about as much as these differ from each other, and yet they are given a label. "
@@ -79,9 +79,9 @@ def find_novel_rows(T: Floats, labels: Labels) -> NDArray[np.int64]:
         Ascending; of more than 2,000 unlabelled rows those among some of them.
     """
     asked = labels.unlabelled
-    if len(asked) < LEAST or labels.rest is not None:
+    if len(asked) < MIN or labels.rest is not None:
         return np.empty(0, dtype=np.int64)
-    asked = asked[np.linspace(0, len(asked) - 1, min(len(asked), MOST)).astype(np.int64)]
+    asked = asked[np.linspace(0, len(asked) - 1, min(len(asked), MAX)).astype(np.int64)]
     rows = np.sort(np.concatenate([labels.labelled, asked]))
     codes = labels.codes[rows]
     some = T[rows] - T[rows].mean(axis=0)

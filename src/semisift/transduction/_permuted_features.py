@@ -1,20 +1,23 @@
-"""The test of soft labels: columns against twins, whose rows were exchanged together.
+"""The test of soft labels: columns against permuted features, whose rows were exchanged together.
 
 Soft labels look for the shape of the data, so columns score high under any labels once the rows
 fall into groups: the best score under shuffled labels is no yardstick. Here every column gets a
-twin, the same values on other rows, and all twins exchange their rows in the same way, so that they
-have the groups, batches and correlations of the columns, but nothing to do with the labels. The
-rows are labelled from columns and twins together, by the components of both. If the labels tell
-nothing, columns and twins are alike; if they go with the shape of the data, the labels follow the
-columns, and the columns that carry that shape beat all twins.
+permuted feature, the same values on other rows, and all permuted features exchange their rows in
+the same way, so that they have the groups, batches and correlations of the columns, but nothing to
+do with the labels. The rows are labelled from columns and permuted features together, by the
+components of both. If the labels tell nothing, columns and permuted features are alike; if they go
+with the shape of the data, the labels follow the columns, and the columns that carry that shape
+beat all twins.
 
-    p_r = (1 + number of repetitions in which the best twin reaches column r) / (1 + repetitions)
+    p_r = (1 + number of repetitions in which the best permuted feature reaches column r) / (1 +
+    repetitions)
 
-which is corrected for the number of columns. A column has two scores, each with its twins: that of
-the soft labels, and the F-score of the labelled rows alone, which finds what all rows together do
-not show. The smaller p-value counts, doubled. The p-value of the whole is that of the best column
-of each repetition. Of more than two classes, each has p-values of its own, by the scores of the
-class against the rest, which are corrected for the number of columns and not for that of classes.
+which is corrected for the number of columns. A column has two scores, each with its permuted
+features: that of the soft labels, and the F-score of the labelled rows alone, which finds what all
+rows together do not show. The smaller p-value counts, doubled. The p-value of the whole is that of
+the best column of each repetition. Of more than two classes, each has p-values of its own, by the
+scores of the class against the rest, which are corrected for the number of columns and not for that
+of classes.
 
 By the labelled rows this is a permutation test with the best score, which is exact. By the soft
 labels it is a tournament: if the labels tell nothing, the table is one of its own exchanged forms
@@ -27,7 +30,8 @@ too small by a factor of 2 at most.
 As in the test with shuffled labels, rows are exchanged among the labelled and among the unlabelled
 ones, if there are enough ways, else among all. The members that label the rows count alike, and so
 do rows, whatever their weights. Where the depth of the rows is known, what goes with it is taken
-out of columns and twins alike, each with the depth of the rows that its values come from.
+out of columns and permuted features alike, each with the depth of the rows that its values come
+from.
 
 H. G. Landau (1953). On dominance relations and the structure of animal societies III. Bulletin of
 Mathematical Biophysics 15, for the scores of tournaments.
@@ -51,24 +55,25 @@ from semisift.utils._labels import Labels
 from semisift.utils._typing import Bools, Floats, Ints
 
 # Repetitions are worked on together as long as their components take no more values.
-MOST_VALUES = 1 << 22
+MAX_VALUES = 1 << 22
 
 
 def n_together(n_values: int) -> int:
     """Return how many repetitions are worked on together, by the number of component values."""
-    return max(1, MOST_VALUES // (n_values * 2))
+    return max(1, MAX_VALUES // (n_values * 2))
 
 
 def exceeded_by_permuted_features(
-    problem: TrainingData, orders: Iterator[Ints], class_prior: Floats | None
+    data: TrainingData, orders: Iterator[Ints], class_prior: Floats | None
 ) -> Iterator[tuple[Bools, Bools]]:
-    """Tell for each repetition which columns the best twin reaches.
+    """Tell for each repetition which columns the best permuted feature reaches.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     orders : iterator of int arrays of shape (n,)
-        For each repetition, the row of the table whose values each row of the twins has.
+        For each repetition, the row of the table whose values each row of the permuted features
+        has.
     class_prior : float array of shape (n_classes,) or None
 
     Yields
@@ -77,12 +82,12 @@ def exceeded_by_permuted_features(
         By the score of the soft labels, and by the F-score of the labelled rows: of all classes
         and, where these are more than two, of each against the rest.
     """
-    T, rows, labels = components(problem), scaled_rows(problem), problem.labels
+    T, rows, labels = components(data), scaled_rows(data), data.labels
     size = n_together(T.size)
     own = labelled_scores(rows, labels, np.arange(len(T)))
     while len(batch := np.array([*islice(orders, size)])):
         with one_blas_thread():
-            shares = _label(T, batch, labels, class_prior, problem.design.depth)
+            shares = _label(T, batch, labels, class_prior, data.design.depth)
             scores = _soft_scores(rows, shares, batch)
         for number, order in enumerate(batch):
             columns, twins = scores[number]
@@ -91,7 +96,7 @@ def exceeded_by_permuted_features(
 
 
 def _reached(columns: Floats, twins: Floats) -> Bools:
-    """Tell which columns the best twin reaches, by each score."""
+    """Tell which columns the best permuted feature reaches, by each score."""
     return ~(columns > twins.max(axis=1, keepdims=True))
 
 
@@ -102,7 +107,7 @@ def _label(
     class_prior: Floats | None,
     depth: Floats | None,
 ) -> Floats:
-    """Return the shares of the classes by the components of columns and twins together."""
+    """Return the class shares by the components of columns and permuted features together."""
     twins = T[orders]
     shares = _label_by(T, twins, labels, class_prior)
     if depth is None:
@@ -150,7 +155,7 @@ def _with_rests(
 def _soft_scores(
     rows: ScaledRows, shares: Floats, orders: NDArray[np.int64]
 ) -> list[tuple[Floats, Floats]]:
-    """Return the scores of the columns and of their twins for each repetition.
+    """Return the scores of the columns and of their permuted features for each repetition.
 
     Each has the shape (1, p), or (1 + n_classes, p) for more than two classes: the mean over them,
     and that of each class.

@@ -13,7 +13,7 @@ have the scores of labelled rows, so that
 
 where each labelled row has its score without its own help. Of the rows in the lower half of the
 others, the share (1 - pi) / 2 with the lowest scores, three times as many as there are labelled
-rows are taken, at equal steps, and labelled as the rest: a problem of two classes.
+rows are taken, at equal steps, and labelled as the rest: the training data of two classes.
 
 C. Elkan, K. Noto (2008). Learning classifiers from only positive and unlabeled data. KDD 14, and
 B. Liu, Y. Dai, X. Li, W. S. Lee, P. S. Yu (2003). Building text classifiers using positive and
@@ -50,25 +50,25 @@ CAUTION = (
 REST, OTHER_REST = "other", "rest"
 
 
-def find_rest(problem: TrainingData, share: float | None = None) -> tuple[TrainingData, float]:
-    """Return the problem of two classes, and the share of the labelled class among unlabelled rows.
+def find_rest(data: TrainingData, share: float | None = None) -> tuple[TrainingData, float]:
+    """Return the data of two classes, and the share of the labelled one among unlabelled rows.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
         With labelled rows of one class, and unlabelled ones.
     share : float, optional
         The share where it is known; else it is estimated.
 
     Returns
     -------
-    problem : TrainingData
+    data : TrainingData
         Some of whose unlabelled rows are labelled as the rest.
     share : float
     """
-    T, labels = components(problem), problem.labels
+    T, labels = components(data), data.labels
     rows, share = rest_by([T[:, :d] for d in dimensions_of(T)], labels.labelled, share)
-    return problem.relabelled(rows, with_rest(labels)), share
+    return data.relabelled(rows, with_rest(labels)), share
 
 
 def given_share(class_prior: Any, labels: Labels) -> float | None:

@@ -15,7 +15,7 @@ rest, which gives
   is told is drawn to equal shares by the rest: where labels tell nothing the members are as sure
   as elsewhere. Scores are those of the shares as they are.
 
-Of more than 2,000 unlabelled rows so many stand for all where labels are left out. Rows of a group,
+Of more than 2,000 unlabelled rows so many represent all where labels are left out. Rows of a group,
 as of a donor, are left out together, and rows count as often as their weights say.
 
 The members, their number and the power were chosen on half of the sets of benchmarks/labels.py and
@@ -89,10 +89,10 @@ UNKNOWN = 0.5
 LITTLE_TRUST = 0.5
 
 # Labels are left out on at most so many unlabelled rows, which bounds the time of it.
-MOST_ASKED = 2000
+MAX_ASKED = 2000
 
 # Sets of held labels are worked on together as long as their shares take no more values.
-MOST_VALUES = 1 << 23
+MAX_VALUES = 1 << 23
 
 
 # Depth --------------------------------------------------------------------------------------------
@@ -194,10 +194,10 @@ def slopes_within(T: Floats, shares: Floats, depth: Floats) -> Floats:
     return np.asarray(np.where(differ, together / np.where(differ, squares, 1.0), 0.0)[..., 0, :])
 
 
-def know_depth(problem: TrainingData) -> TrainingData:
-    """Return the problem of logarithms of counts, which knows the depth of its rows."""
-    design = replace(problem.design, depth=log_filled(problem.X))
-    return replace(problem, design=design, is_log=True)
+def know_depth(data: TrainingData) -> TrainingData:
+    """Return the training data of logarithms of counts, which knows the depth of its rows."""
+    design = replace(data.design, depth=log_filled(data.X))
+    return replace(data, design=design, is_log=True)
 
 
 def log_filled(X: Any) -> Floats:
@@ -334,12 +334,12 @@ def lead(shares: NDArray[np.floating]) -> Floats:
     return np.asarray(first - second)
 
 
-def find_soft_labels(problem: TrainingData, class_prior: Floats | None = None) -> SoftLabels:
-    """Label all rows of a problem.
+def find_soft_labels(data: TrainingData, class_prior: Floats | None = None) -> SoftLabels:
+    """Label all rows of the training data.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
         With two classes or more.
     class_prior : float array of shape (n_classes,), optional
         The shares of the classes among all rows, where they are known.
@@ -348,7 +348,7 @@ def find_soft_labels(problem: TrainingData, class_prior: Floats | None = None) -
     -------
     SoftLabels
     """
-    return label_components(components(problem), problem.labels, problem.design, class_prior)
+    return label_components(components(data), data.labels, data.design, class_prior)
 
 
 def label_components(
@@ -410,10 +410,10 @@ def _rows_to_ask(codes: Ints, key: Floats) -> Ints:
     These are taken at equal steps in the order of a key.
     """
     unlabelled = np.flatnonzero(codes < 0)
-    if len(unlabelled) <= MOST_ASKED:
+    if len(unlabelled) <= MAX_ASKED:
         return np.arange(len(codes))
     ordered = unlabelled[np.argsort(key[unlabelled], kind="stable")]
-    steps = np.linspace(0, len(ordered) - 1, MOST_ASKED).astype(np.int64)
+    steps = np.linspace(0, len(ordered) - 1, MAX_ASKED).astype(np.int64)
     return np.sort(np.concatenate([np.flatnonzero(codes >= 0), ordered[steps]]))
 
 
@@ -466,7 +466,7 @@ def _ask_members(
     dimensions = dimensions_of(T)
     found = np.empty((len(dimensions) + 1, n_sets, n_rows, n_classes))
     held = (sets[:, :, None] == np.arange(n_classes)).astype(np.float64)
-    step = max(1, MOST_VALUES // max(1, n_rows * n_classes))
+    step = max(1, MAX_VALUES // max(1, n_rows * n_classes))
     for place, d in enumerate(dimensions):
         for start in range(0, n_sets, step):
             some = slice(start, start + step)

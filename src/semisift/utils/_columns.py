@@ -27,12 +27,12 @@ from semisift.utils._typing import Bools, Floats, Ints
 BLOCK_VALUES = 1 << 20
 
 # Of more rows than this, no matrix of all pairs is held: here it has 32 MB.
-MOST_SQUARED = 2000
+MAX_SQUARED = 2000
 
 
 def too_many_to_square(n_rows: int) -> bool:
     """Return whether a matrix of all pairs of so many rows is too large."""
-    return n_rows > MOST_SQUARED
+    return n_rows > MAX_SQUARED
 
 
 def blocks(n_columns: int, values_per_column: int, most: int | None = None) -> Iterator[slice]:
@@ -118,8 +118,8 @@ FILLED = 1 / 16
 
 # A sparse matrix of up to so many values, 8 MB, or so many columns is worked on as a dense one
 # altogether: what is added in the same order has the same bits, and what ties ties in both forms.
-FEW_VALUES = 1 << 20
-FEW_COLUMNS = 64
+MIN_VALUES = 1 << 20
+MIN_COLUMNS = 64
 
 # Columns whose largest span lies between these have squared distances in range as they are.
 SAFE = 1e-50, 1e50
@@ -136,7 +136,7 @@ _SMALLEST = np.finfo(np.float64).tiny
 
 def is_small(n_rows: int, n_columns: int, few: int | None = None) -> bool:
     """Return whether a sparse matrix is better worked on as a dense one, whatever fills it."""
-    return n_columns <= (few or FEW_COLUMNS) or n_rows * n_columns <= FEW_VALUES
+    return n_columns <= (few or MIN_COLUMNS) or n_rows * n_columns <= MIN_VALUES
 
 
 def filled_columns(X: Any) -> Bools:
@@ -221,16 +221,16 @@ def extremes(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     return _kernels.columns.extremes(_kernels.columns.Columns(columns))
 
 
-def spans(X: Any, *, has_gaps: bool = False) -> Floats:
+def spans(X: Any, *, has_missing: bool = False) -> Floats:
     """Return the difference between the largest and the smallest value of each column."""
-    low, high = known_extremes(X) if has_gaps else extremes(X)
+    low, high = known_extremes(X) if has_missing else extremes(X)
     with np.errstate(over="ignore"):
         span = np.asarray(high, dtype=np.float64) - np.asarray(low, dtype=np.float64)
     return np.minimum(span, np.finfo(np.float64).max)
 
 
 def known_extremes(X: NDArray[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Return the least and the largest value of each column besides gaps; 0 where all are gaps."""
+    """Return the least and the largest known value of each column; 0 where none is known."""
     found = np.empty((2, X.shape[1]), dtype=X.dtype)
     for columns in blocks(X.shape[1], len(X)):
         found[0, columns] = np.fmin.reduce(X[:, columns], axis=0)
@@ -252,7 +252,7 @@ def counted_moments(
 ) -> tuple[Floats, Floats, Floats]:
     """Return how many rows count in each column, their mean and their sum of squares around it.
 
-    Gaps do not count, and other rows as often as their weights say.
+    Missing values do not count, and other rows as often as their weights say.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def moments_of_counted(
 
     Parameters
     ----------
-    X : array, which may have gaps, or csr_array, of shape (n, p)
+    X : array, which may have missing values, or csr_array, of shape (n, p)
     unit : float array of shape (p,)
     rows : int array, optional
         Some of the rows; else all of them.
@@ -585,15 +585,15 @@ LONG_TAIL = (
 )
 
 # With fewer rows the quantiles, with fewer columns their median tells little.
-FEWEST_ROWS = 20
-FEWEST_COLUMNS = 10
+MIN_ROWS = 20
+MIN_COLUMNS = 10
 
-MOST_COLUMNS = 1000
+MAX_COLUMNS = 1000
 
 # Of the median tail, and how much of its logarithm may be left after log(1 + x). Colon and
 # breast cancer chips have 2.5 and 6.4 of which 17 and 33 % are left; wdbc has 2.3, and 63 %.
-LONGEST_TAIL = 2.2
-MOST_LEFT = 0.5
+MAX_TAIL = 2.2
+MAX_LEFT = 0.5
 
 
 def has_long_tails(X: Any) -> bool:
@@ -614,10 +614,10 @@ def has_long_tails(X: Any) -> bool:
     >>> has_long_tails(normal), has_long_tails(np.exp(normal))
     (False, True)
     """
-    if issparse(X) or X.shape[0] < FEWEST_ROWS or X.shape[1] < FEWEST_COLUMNS:
+    if issparse(X) or X.shape[0] < MIN_ROWS or X.shape[1] < MIN_COLUMNS:
         return False
     values = np.asarray(X)
-    step = -(-values.shape[1] // MOST_COLUMNS)
+    step = -(-values.shape[1] // MAX_COLUMNS)
     try:
         values = values[:, ::step].astype(np.float64)
     except (TypeError, ValueError):  # a frame with words
@@ -625,7 +625,7 @@ def has_long_tails(X: Any) -> bool:
     if not np.isfinite(values).all() or values.min() < 0:
         return False
     tail, tail_of_log = _median_tail(values), _median_tail(np.log1p(values))
-    return tail > LONGEST_TAIL and bool(abs(np.log(tail_of_log)) < MOST_LEFT * np.log(tail))
+    return tail > MAX_TAIL and bool(abs(np.log(tail_of_log)) < MAX_LEFT * np.log(tail))
 
 
 def _median_tail(values: NDArray[np.float64]) -> float:

@@ -4,8 +4,8 @@ Sums over the edges of a graph for all columns at once.
 
 With S the weights, D the degrees and f a column, ``f'(D - S)f`` is the sum of the weighted squared
 differences over the edges. Dense columns are added up edge by edge, many side by side, so nothing
-cancels; for sparse ones it is the column sums of ``X o (D X - S X)``. Where a column has gaps, its
-graph is that of the edges whose two rows have the value, with degrees of its own.
+cancels; for sparse ones it is the column sums of ``X o (D X - S X)``. Where a column has missing
+values, its graph is that of the edges whose two rows have the value, with degrees of its own.
 
 Graphs that the user gives: a matrix of weights, or a transformer that finds neighbours.
 """
@@ -30,7 +30,7 @@ from semisift.utils._columns import (
     dense_blocks,
     filled_columns,
 )
-from semisift.utils._neighbors import Edges, MeasuredRows, RowsWithGaps, distinct_rows, nearest
+from semisift.utils._neighbors import Edges, MeasuredRows, RowsWithMissing, distinct_rows, nearest
 from semisift.utils._typing import Floats, Ints
 
 
@@ -70,7 +70,7 @@ class GraphOptions:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A weighted graph on nodes that stand for identical rows.
+    """A weighted graph on nodes that represent identical rows.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ def edges_of(upper: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
 
 @one_blas_thread()
 def neighbour_graph(
-    X: Any, options: GraphOptions, width: Floats | None = None, *, has_gaps: bool = False
+    X: Any, options: GraphOptions, width: Floats | None = None, *, has_missing: bool = False
 ) -> Graph:
     """Make the graph of the nearest neighbours of each row.
 
@@ -208,21 +208,21 @@ def neighbour_graph(
     options : GraphOptions
     width : float array of shape (p,), optional
         What scaling divides each column by: the difference between its extremes, if it is not
-        given. It must be where there are gaps.
-    has_gaps : bool
-        Whether `X` is dense and has gaps.
+        given. It must be where there are missing values.
+    has_missing : bool
+        Whether `X` is dense and has missing values.
 
     Returns
     -------
     Graph
     """
     factors, unit = column_factors(X, options.feature_scaling, width)
-    edges = nearest_edges(X, options, factors, has_gaps=has_gaps)
+    edges = nearest_edges(X, options, factors, has_missing=has_missing)
     return weighted_graph(*edges, unit, options)
 
 
 def nearest_edges(
-    X: Any, options: GraphOptions, factors: Floats, *, has_gaps: bool = False
+    X: Any, options: GraphOptions, factors: Floats, *, has_missing: bool = False
 ) -> tuple[Edges, NDArray[np.int64], NDArray[np.int64], Floats, float]:
     """Return the symmetric edges, `rows`, `node` and `within` of a graph, and the mean distance.
 
@@ -232,18 +232,20 @@ def nearest_edges(
     options : GraphOptions
     factors : float array of shape (p,)
         What columns are multiplied by to measure distances, squared in what is returned.
-    has_gaps : bool
-        Whether `X` is dense and has gaps. The mean distance is then the sum over the columns of
-        that of the values that are there.
+    has_missing : bool
+        Whether `X` is dense and has missing values. The mean distance is then the sum over the
+        columns of that of the values that are there.
     """
     n = X.shape[0]
     k = min(options.n_neighbors, n - 1)
     if k < 1:
         none, nodes = np.empty(0), np.arange(n)
         return Edges(nodes[:0], nodes[:0], none, none), nodes, nodes, np.zeros(n), 0.0
-    rows, node = (np.arange(n), np.arange(n)) if has_gaps else distinct_rows(X)
+    rows, node = (np.arange(n), np.arange(n)) if has_missing else distinct_rows(X)
     counts = np.bincount(node, minlength=len(rows))
-    measured = RowsWithGaps(X, factors) if has_gaps else MeasuredRows(X, rows, counts, factors)
+    measured = (
+        RowsWithMissing(X, factors) if has_missing else MeasuredRows(X, rows, counts, factors)
+    )
     edges = symmetrise(nearest(measured, k), len(rows), options.symmetry)
     # what the rows of a node give to each other, at distance 0
     within = counts * np.minimum(k, counts - 1.0)
@@ -393,7 +395,7 @@ def edge_sums(
     graph: Graph,
     unit: Floats,
     *,
-    has_gaps: bool = False,
+    has_missing: bool = False,
     more: Callable[[slice], Floats] | None = None,
 ) -> EdgeSums:
     """Return the sums of all columns.
@@ -405,18 +407,18 @@ def edge_sums(
         On the rows of `X`.
     unit : float array of shape (p,)
         Each column is divided by it first, so that nothing overflows.
-    has_gaps : bool
-        Whether `X` is dense and has gaps.
+    has_missing : bool
+        Whether `X` is dense and has missing values.
     more : callable, optional
-        Where there are gaps: given some columns, what is added to the degrees of the nodes in each
-        of them.
+        Where there are missing values: given some columns, what is added to the degrees of the
+        nodes in each of them.
 
     Returns
     -------
     EdgeSums
         Of the columns in their units.
     """
-    if has_gaps:
+    if has_missing:
         return _sums_of_known(X, graph, unit, more)
     sums = np.zeros((4, X.shape[1]))
     degrees = graph.degrees

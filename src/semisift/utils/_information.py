@@ -7,10 +7,10 @@ values keep these. Then every quantity is a sum of ``k log k`` over a table of c
     n I(f; y | s) = sum k log k over (f, y, s) - over (f, s) - over (y, s) + over s
 
 and the tables of all columns with one variable are products of their indicator matrices: of bits
-where X is dense, of lists of entries where it is sparse. Where there are gaps or weights, a table
-holds the weights of the rows in which its variables are known, and the information counts for their
-share of all rows, as in C4.5: of k rows that tell nothing it is about c / k by chance, so that
-times k / n it is no higher for a column with gaps.
+where X is dense, of lists of entries where it is sparse. Where there are missing values or weights,
+a table holds the weights of the rows in which its variables are known, and the information counts
+for their share of all rows, as in C4.5: of k rows that tell nothing it is about c / k by chance, so
+that times k / n it is no higher for a column with missing values.
 """
 
 import math
@@ -167,12 +167,12 @@ class SparseBins(TableBins):
 
 @dataclass(frozen=True, eq=False)
 class KnownBins(TableBins):
-    """Dense columns with gaps, or of rows with weights.
+    """Dense columns with missing values, or of rows with weights.
 
     Attributes
     ----------
     codes : uint8 array of shape (n_rows, n_columns)
-        `n_bins` is a gap.
+        `n_bins` is a missing value.
     n_bins : int
     weights : float array of shape (n_rows,)
     """
@@ -187,7 +187,7 @@ class KnownBins(TableBins):
         return self.codes.shape[0], self.codes.shape[1]
 
     def column(self, j: int) -> NDArray[np.int16]:
-        """Return the codes of one column, -1 for a gap."""
+        """Return the codes of one column, -1 for a missing value."""
         codes = self.codes[:, j].astype(np.int16)
         return np.where(codes == self.n_bins, np.int16(-1), codes)
 
@@ -210,7 +210,7 @@ Countable = DenseBins | TableBins
 
 
 def bin_columns(
-    X: Any, n_bins: int = N_BINS, *, has_gaps: bool = False, weights: Floats | None = None
+    X: Any, n_bins: int = N_BINS, *, has_missing: bool = False, weights: Floats | None = None
 ) -> Binned:
     """Bin every column: equal widths between its extremes, or its values if these are few.
 
@@ -219,14 +219,14 @@ def bin_columns(
     X : array or sparse csc_array of shape (n, p)
         A sparse X stays sparse.
     n_bins : int
-    has_gaps : bool
-        Whether a dense X has gaps, which are in no bin.
+    has_missing : bool
+        Whether a dense X has missing values, which are in no bin.
     weights : float array of shape (n,), optional
         How many rows each row counts for; bins do not depend on it.
 
     Returns
     -------
-    DenseBins, SparseBins, or KnownBins of a dense X with gaps or weights
+    DenseBins, SparseBins, or KnownBins of a dense X with missing values or weights
 
     Examples
     --------
@@ -236,7 +236,7 @@ def bin_columns(
     """
     if issparse(X):
         return replace(_bin_sparse(X.tocsc(), n_bins), weights=weights)
-    if has_gaps or weights is not None:
+    if has_missing or weights is not None:
         codes = _bin_known(np.asarray(X), n_bins)
         return KnownBins(codes, n_bins, np.ones(len(codes)) if weights is None else weights)
     columns = as_columns(np.asarray(X))
@@ -272,8 +272,8 @@ def mutual_information(binned: Countable, y: Ints) -> Floats:
     ----------
     binned : DenseBins or SparseBins
     y : int array of shape (n,)
-        Codes from 0: classes, or another column, ``binned.column(j)``. Of columns with gaps or
-        weights, rows of -1 are left out.
+        Codes from 0: classes, or another column, ``binned.column(j)``. Of columns with missing
+        values or weights, rows of -1 are left out.
 
     Returns
     -------
@@ -403,12 +403,12 @@ def cuts_from(low: Floats, high: Floats, known: Floats, n_known: Ints, n_bins: i
 
 
 def _bin_known(X: NDArray[np.floating], n_bins: int) -> NDArray[np.uint8]:
-    """Return the codes of dense columns, `n_bins` for gaps."""
+    """Return the codes of dense columns, `n_bins` for missing values."""
     codes = np.empty(X.shape, dtype=np.uint8, order="F")
     for columns in blocks(X.shape[1], len(X)):
         values = X[:, columns].astype(np.float64)
         known = ~np.isnan(values)
-        ordered = np.sort(values, axis=0)  # gaps last
+        ordered = np.sort(values, axis=0)  # missing values last
         ordered[0, ~known.any(axis=0)] = 0.0  # nothing to cut
         column, at = np.nonzero(~np.isnan(ordered.T))
         cuts = _cuts_of_ordered(ordered.T[column, at], column, values.shape[1], n_bins)

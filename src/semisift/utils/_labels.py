@@ -42,10 +42,10 @@ MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "?")
 # How an unlabelled row is written as text; classes may be called so as well.
 WRITTEN = ("-1", "-1.0", "None", "<NA>", "NaT")
 
-MOST_SHOWN = 5
+MAX_SHOWN = 5
 
 # A longer label is no name of a class, but a text in the wrong column.
-LONGEST_LABEL = 1000
+MAX_LABEL = 1000
 
 # Names of classes that are longer stay Python's: in numpy's own strings every row would take the
 # room of the longest.
@@ -91,7 +91,7 @@ class Labels:
     classes : array of shape (n_classes,)
         The distinct labels in sorted order, in their own type.
     rest : int or None
-        The class that nobody labelled, which stands for all but the other one, if there is such.
+        The class that nobody labelled, which represents all but the other one, if there is such.
     """
 
     codes: NDArray[np.int32]
@@ -279,7 +279,7 @@ def parse_pairs(
 
 
 def _listed(pairs: NDArray[np.int32], show: Callable[[int], str]) -> str:
-    shown = [f"({show(first)}, {show(second)})" for first, second in pairs[:MOST_SHOWN].tolist()]
+    shown = [f"({show(first)}, {show(second)})" for first, second in pairs[:MAX_SHOWN].tolist()]
     more = len(pairs) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
@@ -447,9 +447,9 @@ def _classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         return np.unique(values, return_inverse=True)
     found = np.array(sorted(set(values)), dtype=object)
     longest = max(found, key=len)
-    if len(longest) > LONGEST_LABEL:
+    if len(longest) > MAX_LABEL:
         raise ValueError(
-            f"Labels must be names of classes, of at most {LONGEST_LABEL:,} characters: y holds "
+            f"Labels must be names of classes, of at most {MAX_LABEL:,} characters: y holds "
             f"one of {len(longest):,} characters, {longest[:40]!r}... Is it the right column?"
         )
     code = {label: i for i, label in enumerate(found)}

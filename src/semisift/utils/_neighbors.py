@@ -4,7 +4,8 @@ Identical rows are merged into one node that counts as many rows, and rows at th
 share the last places among the k neighbours equally. So nothing depends on the order of the rows,
 and text, where most rows tie, costs less instead of more.
 
-Rows with gaps are compared in the columns that both have: of p columns, with c of them in common,
+Rows with missing values are compared in the columns that both have: of p columns, with c of them in
+common,
 
     d2 = p / c * sum over these of (x_i - x_j)^2
 
@@ -42,13 +43,13 @@ CACHED_VALUES = 1 << 18
 
 # Columns are multiplied so many at once at least, where there is room: each product is added to
 # the others.
-FEWEST_COLUMNS = 1024
+MIN_COLUMNS = 1024
 
 # Dense columns of up to so many values are converted once, 256 MB, and not for each block of rows.
 HELD_VALUES = 1 << 25
 
 # So many edges take 6 GB: more are an error, unless they were asked for.
-MOST_EDGES = 50_000_000
+MAX_EDGES = 50_000_000
 
 # Squared distances that differ by less than this share of the squared lengths involved are equal:
 # a matrix product leaves about 1e-15 of them, 3e-14 with 20,000 columns.
@@ -140,12 +141,12 @@ class MeasuredRows:
     rows : int array
         A row for each node.
     counts : int array
-        How many rows each node stands for.
+        How many rows each node represents.
     factors : float array of shape (p,)
         What each column is multiplied by.
     """
 
-    has_gaps = False
+    has_missing = False
 
     def __init__(self, X: Any, rows: Ints, counts: Ints, factors: Floats) -> None:
         self.X, self.counts, self.factors = X, counts, factors
@@ -175,7 +176,7 @@ class MeasuredRows:
 
     @property
     def _block_size(self) -> int:
-        return min(BLOCK_VALUES, max(CACHED_VALUES, FEWEST_COLUMNS * len(self.counts)))
+        return min(BLOCK_VALUES, max(CACHED_VALUES, MIN_COLUMNS * len(self.counts)))
 
     def _blocks(self) -> Iterator[Floats]:
         if self.held is not None:
@@ -237,7 +238,7 @@ class MeasuredRows:
             block = np.ascontiguousarray(values[self.rows]) * self.factors[columns]
             for part in blocks(len(first), block.shape[1]):
                 apart = block[first[part]] - block[second[part]]
-                if self.has_gaps:
+                if self.has_missing:
                     common[part] += np.count_nonzero(~np.isnan(apart), axis=1)
                     apart = np.nan_to_num(apart)
                 sums[part] += (apart**2).sum(axis=1)
@@ -245,7 +246,7 @@ class MeasuredRows:
             for part in blocks(len(first), max(1, self.sparse.nnz // len(self.lengths))):
                 apart = self.sparse[first[part]] - self.sparse[second[part]]
                 sums[part] += apart.power(2).sum(axis=1)
-        return self._scaled(sums, common) if self.has_gaps else sums
+        return self._scaled(sums, common) if self.has_missing else sums
 
     def _scaled(self, sums: Floats, common: Floats) -> Floats:
         """Return sums over the columns that rows have in common as if they were over all."""
@@ -253,8 +254,8 @@ class MeasuredRows:
         return np.divide(d2, common, out=np.full_like(d2, np.inf), where=common > 0)
 
 
-class RowsWithGaps(MeasuredRows):
-    """Rows with gaps to measure distances between: four products instead of one.
+class RowsWithMissing(MeasuredRows):
+    """Rows with missing values to measure distances between: four products instead of one.
 
     Parameters
     ----------
@@ -263,7 +264,7 @@ class RowsWithGaps(MeasuredRows):
         What each column is multiplied by.
     """
 
-    has_gaps = True
+    has_missing = True
 
     def __init__(self, X: NDArray[np.floating], factors: Floats) -> None:
         self.X, self.factors, self.rows, self.sparse = X, factors, slice(None), None
@@ -280,7 +281,7 @@ class RowsWithGaps(MeasuredRows):
         self.lengths = squares * len(self.dense) / np.maximum(n_known, 1)
 
     def _known_blocks(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield values around the mean of their column, 0 in gaps, and which are there."""
+        """Yield values around the mean of their column, 0 where missing, and which are there."""
         for columns, part in dense_blocks(self.X, self.dense, self._block_size):
             values = part * self.factors[columns]
             known = (~np.isnan(values)).astype(np.float64)
@@ -323,11 +324,11 @@ def nearest(rows: MeasuredRows, k: int) -> Edges:
     """
     places = np.maximum(k - (rows.counts - 1), 0)
     parts, n_edges = [], 0
-    most = max(MOST_EDGES, 2 * k * len(places))
+    most = max(MAX_EDGES, 2 * k * len(places))
     for start, d2 in rows.squared_distances():
         origin = np.arange(start, start + len(d2))
         wanted = places[origin]
-        if rows.has_gaps:
+        if rows.has_missing:
             # not all rows have so many others within reach
             wanted = np.minimum(wanted, np.count_nonzero(np.isfinite(d2), axis=1))
             some = wanted > 0

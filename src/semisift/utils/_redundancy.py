@@ -1,11 +1,11 @@
-"""Near-copies: walk down a ranking and put what repeats a better column behind the others.
+"""Correlated features: walk down a ranking and put what repeats a better column behind the others.
 
 A column is kept unless its absolute correlation, over all rows, with one of the columns kept before
 it exceeds a threshold. The walk takes the ranking in blocks: one matrix product compares a block
 with all that was kept, one more the block with itself, and no p x p matrix is ever made. Its cost
-is O(n * visited * kept). The correlations with their sign are computed after it, of each near-copy
-with the column that stands for it: O(n * copies). Two columns with gaps are compared over the rows
-in which both have a value, which takes six products instead of one.
+is O(n * visited * kept). The correlations with their sign are computed after it, of each correlated
+feature with the column that represents it: O(n * copies). Two columns with missing values are
+compared over the rows in which both have a value, which takes six products instead of one.
 
 Ranks from scores.
 """
@@ -23,20 +23,20 @@ from semisift.utils._columns import dense_columns, power_of_two
 from semisift.utils._typing import Bools, Floats, Ints
 
 # The walk goes on until so many columns are kept, or as many as were asked for if that is more.
-FEWEST_KEPT = 1000
+MIN_KEPT = 1000
 
 # Columns of a block, and how many values it may hold.
 BLOCK_COLUMNS = 256
 BLOCK_VALUES = 1 << 23
 
 # Kept columns are held in memory up to so many values (1 GB), else prepared again for each block.
-MOST_HELD = 1 << 27
+MAX_HELD = 1 << 27
 
 # A mean of so many standard deviations leaves twelve digits of a correlation.
 FAR_FROM_ZERO = 100.0
 
-# Columns with gaps are compared where they have so many rows in common.
-LEAST_COMMON = 10
+# Columns with missing values are compared where they have so many rows in common.
+MIN_COMMON = 10
 
 # What is left of a sum of squares around a mean below this share of it is rounding.
 ROUNDING = 1e-12
@@ -57,8 +57,8 @@ class Standardised:
     shift : float array of shape (k,)
         0 for dense columns, which are centred; sparse ones are not, to stay sparse.
     there : float array of shape (k, n), or None
-        1 where there is a value, 0 where there is a gap and `values` are 0; None without gaps. Then
-        `_correlate` does more than the product.
+        1 where there is a value, 0 where there is a missing value and `values` are 0; None without
+        missing values. Then `_correlate` does more than the product.
     """
 
     columns: Ints
@@ -79,8 +79,8 @@ def put_copies_last(
 
     The columns that are kept come first. The walk ends when `n_wanted` of them are found, or
     `fewest` if that is more: nobody reads so far down, and without an end the cost grows with
-    the square of p. Behind them stand the columns that it did not reach, then the near-copies, and
-    last the columns without a score, each group in the order of the ranking.
+    the square of p. Behind them stand the columns that it did not reach, then the correlated
+    features, and last the columns without a score, each group in the order of the ranking.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def put_copies_last(
     -------
     ranking : int array of shape (p,)
     representative : int array of shape (p,)
-        The kept column that stands for each column, itself if it is no copy.
+        The kept column that represents each column, itself if it is no copy.
     """
     order = np.argsort(ranking)
     walk, rest = order[scored[order]], order[~scored[order]]
@@ -113,7 +113,7 @@ def put_copies_last(
 
 def n_to_keep(n_wanted: int, fewest: int | None) -> int:
     """Return after how many columns that are kept a walk ends; see `put_copies_last`."""
-    return max(n_wanted, FEWEST_KEPT if fewest is None else fewest)
+    return max(n_wanted, MIN_KEPT if fewest is None else fewest)
 
 
 def find_copies(
@@ -149,7 +149,7 @@ def find_copies(
     """
     n_rows = X.shape[0]
     width = _block_width(n_rows)
-    holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MOST_HELD
+    holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MAX_HELD
     is_copy, representative = np.zeros(len(walk), dtype=bool), np.array(walk, dtype=np.int64)
     pieces: list[Standardised] = []
     left = max(n_kept, n_sure)
@@ -210,7 +210,7 @@ def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> 
 
 
 def correlations_in_families(X: Any, representative: Ints) -> Floats:
-    """Return how each column correlates with the one that stands for it.
+    """Return how each column correlates with the one that represents it.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def correlations_in_families(X: Any, representative: Ints) -> Floats:
     Returns
     -------
     float array of shape (p,)
-        Between -1 and 1; 1 for columns that stand for themselves.
+        Between -1 and 1; 1 for columns that represent themselves.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def correlations_in_families(X: Any, representative: Ints) -> Floats:
 
 
 def standardise(X: Any, columns: Ints) -> Standardised:
-    """Scale columns to length 1 about their mean; a constant column is all zeros, and gaps are 0.
+    """Scale columns to length 1 about their mean; constant columns and missing values are 0.
 
     Parameters
     ----------
@@ -275,14 +275,14 @@ def _over_common_rows(
     """Return the correlations over the rows in which both columns have a value.
 
     They are 0 where these are fewer than `LEAST_COMMON`, or than half of all rows if that is less:
-    any two columns are near-copies in two rows.
+    any two columns are correlated features in two rows.
     """
     a, b = first.values, second.values
     has_a, has_b = (
         np.ones_like(each.values) if each.there is None else each.there for each in (first, second)
     )
     n = product(has_a, has_b)
-    enough = n >= max(2, min(LEAST_COMMON, a.shape[1] // 2))
+    enough = n >= max(2, min(MIN_COMMON, a.shape[1] // 2))
     n = np.maximum(n, 1)
     sum_a, sum_b = product(a, has_b), product(has_a, b)
     square_a, square_b = product(a**2, has_b), product(has_a, b**2)

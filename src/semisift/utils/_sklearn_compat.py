@@ -48,13 +48,13 @@ class Interval(_Interval):
 
 
 # What compiled code can count; more would overflow long after it was given.
-MOST = 2**31 - 1
+MAX = 2**31 - 1
 
 # A committee of so many takes days and gigabytes: a larger number is a slip of the pen.
-MOST_MEMBERS = 1_000_000
+MAX_MEMBERS = 1_000_000
 
 
-def at_least(low: int, most: int = MOST) -> Interval:
+def at_least(low: int, most: int = MAX) -> Interval:
     """Return the constraint of a parameter that is a whole number.
 
     Examples

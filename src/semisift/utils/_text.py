@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-LONGEST_NAME = 300
-LONGEST_VALUE = 200
+MAX_NAME = 300
+MAX_VALUE = 200
 
 # Characters that show nothing themselves, change what stands around them or cannot be written, and
 # what is shown instead: pictures of controls, the replacement character, escapes of what turns the
@@ -39,8 +39,8 @@ def printable_name(name: Any) -> str:
     ('two␊lines', '(no name)', '3')
     """
     text = printable(name)
-    if len(text) > LONGEST_NAME:
-        text = f"{text[:LONGEST_NAME]}… ({len(text):,} characters)"
+    if len(text) > MAX_NAME:
+        text = f"{text[:MAX_NAME]}… ({len(text):,} characters)"
     return text if text.strip() else "(no name)"
 
 
@@ -183,7 +183,7 @@ def format_value(value: Any) -> str:
     if " at 0x" in text:  # an address differs from run to run
         return type(value).__name__
     text = printable_name(" ".join(text.split()))
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
 def python_value(text: str) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from semisift.utils._memory import read_size
 from semisift.utils._text import is_writable, quote
 
-MOST_COUNTED = 2**31 - 1
+MAX_COUNTED = 2**31 - 1
 LARGEST_SEED = 2**32 - 1
 
 NONE_OR = "None or "
@@ -30,7 +30,7 @@ def check_flag(value: Any, name: str, *, or_none: bool = False) -> None:
 
 
 def check_integer(
-    value: Any, name: str, least: int = 1, most: int = MOST_COUNTED, *, or_none: bool = False
+    value: Any, name: str, least: int = 1, most: int = MAX_COUNTED, *, or_none: bool = False
 ) -> None:
     """Refuse what is no whole number, too low, or beyond all that can be counted."""
     is_beyond = is_integer(value) and value > most
@@ -78,7 +78,7 @@ def check_seed(value: Any) -> None:
 
 def check_jobs(value: Any) -> None:
     """Refuse numbers of threads that joblib does not take."""
-    is_number = is_integer(value) and 0 < abs(value) <= MOST_COUNTED
+    is_number = is_integer(value) and 0 < abs(value) <= MAX_COUNTED
     rule = "None or a whole number other than 0, -1 for all processors"
     check(value is None or is_number, value, "n_jobs", rule)
 

@@ -35,7 +35,7 @@ class Search:
     Parameters
     ----------
     scorer : CandidateScorer
-    problem : TrainingData
+    data : TrainingData
         Its constant columns are not picked; its seed decides between columns that are equal in all
         else.
     tie_break : {"default", "index"}
@@ -52,21 +52,21 @@ class Search:
     def __init__(
         self,
         scorer: CandidateScorer,
-        problem: TrainingData,
+        data: TrainingData,
         tie_break: Literal["default", "index"] = "default",
         picks: Sequence[int] = (),
         first: Bools | None = None,
         feature_of: Ints | None = None,
     ) -> None:
         self.scorer = scorer
-        self.columns = np.flatnonzero(~problem.constant)
+        self.columns = np.flatnonzero(~data.constant)
         self.first = None if first is None else first[self.columns]
         self.feature_of = feature_of
         self.tie_break = tie_break
         n_samples = len(scorer.trials.samples)
         self.picks: Ints = np.tile(np.array(picks, dtype=np.int64), (n_samples, 1))
-        rng = np.random.default_rng([problem.seed, PICK_STREAM])
-        self.chance = rng.permutation(problem.n_features)
+        rng = np.random.default_rng([data.seed, PICK_STREAM])
+        self.chance = rng.permutation(data.n_features)
 
     def step(self) -> CandidateScores:
         """Pick one more column for each sample; return how all columns were judged."""
@@ -199,19 +199,19 @@ class ForwardRanker(FeatureRanker):
     warm_start: bool = False
 
     @abstractmethod
-    def _picks(self, problem: TrainingData, found: SearchState) -> Iterator[int]:
+    def _picks(self, data: TrainingData, found: SearchState) -> Iterator[int]:
         """Yield the next column again and again; each is in ``found.picks`` before the next."""
 
-    def _score(self, problem: TrainingData) -> Floats:
-        found = self._begin(problem)
-        n_picks = self._n_picks(problem)
+    def _score(self, data: TrainingData) -> Floats:
+        found = self._begin(data)
+        n_picks = self._n_picks(data)
         del found.picks[n_picks:], found.accuracies[n_picks:]
         self._found = found
-        seen = problem  # by the classifier
+        seen = data  # by the classifier
         if self.feature_scaling == "minmax":
             # columns are not shifted, which would fill sparse ones
-            span = np.where(problem.constant, 1.0, problem.spans)
-            seen = replace(problem, X=divide_columns(problem.X, span))
+            span = np.where(data.constant, 1.0, data.spans)
+            seen = replace(data, X=divide_columns(data.X, span))
         picks = self._picks(seen, found)
         try:
             for _ in self._progress(range(n_picks - len(found.picks)), "pick"):
@@ -221,30 +221,30 @@ class ForwardRanker(FeatureRanker):
         except KeyboardInterrupt:
             if found.picks:
                 self._set_found(found)
-                self._set_ranking(problem, found.scores(problem.n_features))
+                self._set_ranking(data, found.scores(data.n_features))
             raise
         self._set_found(found)
-        return found.scores(problem.n_features)
+        return found.scores(data.n_features)
 
     def _set_found(self, found: SearchState) -> None:
         """Set the attributes that tell what was found."""
         self.picked_ = np.array(found.picks, dtype=np.int64)
 
-    def _n_picks(self, problem: TrainingData) -> int:
-        return min(self._count_to_pick(problem), int((~problem.constant).sum()))
+    def _n_picks(self, data: TrainingData) -> int:
+        return min(self._count_to_pick(data), int((~data.constant).sum()))
 
-    def _to_pick_first(self, problem: TrainingData) -> Ints:
+    def _to_pick_first(self, data: TrainingData) -> Ints:
         """Return the columns that are picked before all others."""
         first = self._picked_first
-        return np.flatnonzero(False if first is None else first & ~problem.constant)
+        return np.flatnonzero(False if first is None else first & ~data.constant)
 
-    def _n_tasks(self, problem: TrainingData) -> int:
+    def _n_tasks(self, data: TrainingData) -> int:
         n_found = len(self._found.picks) if self.warm_start and hasattr(self, "_found") else 0
-        return max(0, self._n_picks(problem) - n_found)
+        return max(0, self._n_picks(data) - n_found)
 
-    def _begin(self, problem: TrainingData) -> SearchState:
+    def _begin(self, data: TrainingData) -> SearchState:
         """Return what an earlier fit found, where that is asked for, else that nothing is."""
-        fingerprint = problem.fingerprint
+        fingerprint = data.fingerprint
         earlier = getattr(self, "_found", None)
         if not self.warm_start or earlier is None:
             return SearchState(fingerprint)
@@ -255,15 +255,15 @@ class ForwardRanker(FeatureRanker):
             )
         return earlier
 
-    def _learner(self, problem: TrainingData) -> WrappedLearner:
-        return WrappedLearner(self.estimator, problem.n_features, problem.seed)
+    def _learner(self, data: TrainingData) -> WrappedLearner:
+        return WrappedLearner(self.estimator, data.n_features, data.seed)
 
     def _labelled_search(
-        self, problem: TrainingData, learner: WrappedLearner, cv: Any = None, **options: Any
+        self, data: TrainingData, learner: WrappedLearner, cv: Any = None, **options: Any
     ) -> Search:
         """Return a search on the labelled rows."""
-        labels = problem.labels
-        trials = Trials.build(problem, labels.codes, [labels.labelled], cv)
+        labels = data.labels
+        trials = Trials.build(data, labels.codes, [labels.labelled], cv)
         if not trials.splits:
             warn(
                 "y has a single labelled row of each class, so that none can be held out to judge "
@@ -274,7 +274,7 @@ class ForwardRanker(FeatureRanker):
         scorer = choose_scorer(learner, trials)
         self.candidate_scorer_ = scorer.name
         options |= {"first": self._picked_first, "feature_of": self._feature_of}
-        return Search(scorer, problem, **options)
+        return Search(scorer, data, **options)
 
 
 def advance(search: Search, found: SearchState) -> int:
@@ -293,13 +293,13 @@ def advance(search: Search, found: SearchState) -> int:
 
 
 def predict(
-    problem: TrainingData, learner: WrappedLearner, picks: list[int], train: Ints
+    data: TrainingData, learner: WrappedLearner, picks: list[int], train: Ints
 ) -> tuple[Ints, Floats]:
     """Fit on labelled rows in the columns picked, and predict the unlabelled rows.
 
     Parameters
     ----------
-    problem : TrainingData
+    data : TrainingData
     learner : WrappedLearner
     picks : list of int
     train : int array
@@ -312,18 +312,18 @@ def predict(
     probability : float array of shape (n_unlabelled,)
         That of the predicted class; 1 for a classifier without probabilities.
     """
-    labels, columns = problem.labels, np.array(picks)
-    X = dense_columns(problem.X, columns)
-    X /= column_factors(problem.X, None, problem.spans)[1]
+    labels, columns = data.labels, np.array(picks)
+    X = dense_columns(data.X, columns)
+    X /= column_factors(data.X, None, data.spans)[1]
     with np.errstate(all="ignore"), one_blas_thread(), one_openmp_thread():
         fitted = learner.fit(X[train], labels.codes[train].astype(np.int64), columns)
         return Member(0, columns, fitted, labels.n_classes).judge(X[labels.unlabelled])
 
 
 def one_step(
-    problem: TrainingData, scorer: CandidateScorer, picks: list[int], feature_of: Ints | None = None
+    data: TrainingData, scorer: CandidateScorer, picks: list[int], feature_of: Ints | None = None
 ) -> int:
     """Return the column that a forward search from the picks would add; see `Search`."""
-    search = Search(scorer, problem, picks=picks, feature_of=feature_of)
+    search = Search(scorer, data, picks=picks, feature_of=feature_of)
     search.step()
     return int(search.picks[0, -1])

@@ -25,7 +25,7 @@ from semisift.wrapper._candidate_scorers import BatchScorer, Tried
 from semisift.wrapper._trials import Trials, log_probability
 
 # Moments of all columns are kept from pick to pick up to so many numbers, 128 MB.
-MOST_KEPT = 1 << 24
+MAX_KEPT = 1 << 24
 
 
 class Moments(NamedTuple):
@@ -204,7 +204,7 @@ class NaiveBayesScorer(BatchScorer):
         trials = self.trials
         is_first = self.model.categorical is None and not row_by_row  # not asked for again
         n_numbers = len(self.groups) * (2 * trials.n_classes + 1) * trials.n_features
-        if is_first or n_numbers > MOST_KEPT:
+        if is_first or n_numbers > MAX_KEPT:
             return self._moments(trials.take(columns), row_by_row)
         if self._kept is None:
             parts = [

@@ -19,8 +19,8 @@ from semisift.utils._text import format_value
 from semisift.utils._typing import Bools, Floats, Ints
 
 # Fewer rows than this are held out one by one.
-FEWEST_FOR_FOLDS = 20
-MOST_FOLDS = 5
+MIN_FOR_FOLDS = 20
+MAX_FOLDS = 5
 
 # Probabilities of the true class below this are not told apart.
 SMALLEST = 1e-12
@@ -64,17 +64,17 @@ class Trials:
 
     @classmethod
     def build(
-        cls, problem: TrainingData, codes: Ints, samples: Sequence[Ints], cv: Any = None
+        cls, data: TrainingData, codes: Ints, samples: Sequence[Ints], cv: Any = None
     ) -> "Trials":
-        """Prepare to try a learner on samples of a problem's rows.
+        """Prepare to try a learner on samples of the training data's rows.
 
         Parameters
         ----------
-        problem : TrainingData
+        data : TrainingData
         codes : int array of shape (n_rows,)
             Classes of the rows of the samples.
         samples : sequence of int arrays
-            Rows of the problem.
+            Rows of the training data.
         cv : int, splitter or iterable, optional
             How to split the rows, as in scikit-learn; None is `default_splits`.
 
@@ -86,11 +86,11 @@ class Trials:
         own_codes = codes[rows].astype(np.int64)
         own_samples = [np.searchsorted(rows, np.sort(sample)) for sample in samples]
         split = default_splits if cv is None else partial(given_splits, cv=cv)
-        _, unit = column_factors(problem.X, None, problem.spans)
+        _, unit = column_factors(data.X, None, data.spans)
         return cls(
-            X=_take_rows(problem.X, rows),
+            X=_take_rows(data.X, rows),
             codes=own_codes,
-            n_classes=problem.labels.n_classes,
+            n_classes=data.labels.n_classes,
             samples=own_samples,
             splits_of=[split(own_codes, sample) for sample in own_samples],
             unit=unit,
@@ -219,11 +219,11 @@ def default_splits(codes: Ints, rows: Ints) -> list[Fold]:
     """
     counts = np.bincount(codes[rows])
     held_out = rows[counts[codes[rows]] > 1]
-    if len(rows) < FEWEST_FOR_FOLDS:
+    if len(rows) < MIN_FOR_FOLDS:
         return [Fold(rows[rows != row], np.array([row])) for row in held_out]
     if not len(held_out):
         return []
-    folds = StratifiedKFold(min(MOST_FOLDS, int(counts[counts > 1].min())))
+    folds = StratifiedKFold(min(MAX_FOLDS, int(counts[counts > 1].min())))
     tests = [held_out[test] for _, test in folds.split(held_out, codes[held_out])]
     return [Fold(rows[~np.isin(rows, test)], test) for test in tests]
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from semisift.base._training_data import TrainingData
 from semisift.utils._random import Purpose, draw_below
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, at_least
 from semisift.utils._typing import Ints
 from semisift.wrapper._batch_scorers import choose_scorer
 from semisift.wrapper._candidate_scorers import WrappedLearner
@@ -95,7 +95,7 @@ class ENSemiFS(ForwardRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ForwardRanker._parameter_constraints,
         "n_start": [at_least(1)],
-        "n_members": [at_least(1, MOST_MEMBERS)],
+        "n_members": [at_least(1, MAX_MEMBERS)],
         "min_confidence": [Interval(Real, 0, None, closed="left")],
         "min_per_class": [at_least(0)],
     }
@@ -105,33 +105,33 @@ class ENSemiFS(ForwardRanker):
     min_confidence: float = 0.8
     min_per_class: int = 1
 
-    def _picks(self, problem: TrainingData, found: SearchState) -> Iterator[int]:
-        learner = self._learner(problem)
-        labels = problem.labels
-        labelled = self._labelled_search(problem, learner, picks=found.picks)
-        n_start = max(self.n_start, len(self._to_pick_first(problem)))
+    def _picks(self, data: TrainingData, found: SearchState) -> Iterator[int]:
+        learner = self._learner(data)
+        labels = data.labels
+        labelled = self._labelled_search(data, learner, picks=found.picks)
+        n_start = max(self.n_start, len(self._to_pick_first(data)))
         while len(found.picks) < n_start or not len(labels.unlabelled):
             yield advance(labelled, found)
         while True:
-            votes = self._vote(problem, learner, found.picks)
+            votes = self._vote(data, learner, found.picks)
             enough = self.min_confidence * self.n_members
-            rng = np.random.default_rng([problem.seed, ROW_STREAM, len(found.picks)])
+            rng = np.random.default_rng([data.seed, ROW_STREAM, len(found.picks)])
             sure = choose_sure(votes, labels.counts, enough, self.min_per_class, rng)
             codes = labels.codes.copy()
             codes[labels.unlabelled] = votes.argmax(axis=1)
             rows = np.concatenate([labels.labelled, labels.unlabelled[sure]])
-            scorer = choose_scorer(learner, Trials.build(problem, codes, [rows]))
-            yield one_step(problem, scorer, found.picks, self._feature_of)
+            scorer = choose_scorer(learner, Trials.build(data, codes, [rows]))
+            yield one_step(data, scorer, found.picks, self._feature_of)
 
-    def _vote(self, problem: TrainingData, learner: WrappedLearner, picks: list[int]) -> Ints:
+    def _vote(self, data: TrainingData, learner: WrappedLearner, picks: list[int]) -> Ints:
         """Return the votes of the members on the unlabelled rows, by class."""
-        labels = problem.labels
+        labels = data.labels
         votes = np.zeros((len(labels.unlabelled), labels.n_classes), dtype=np.int64)
         draws = np.arange(len(labels.labelled))
         for member in range(self.n_members):
             number = len(picks) * self.n_members + member
-            bag = draw_below(problem.seed, number, Purpose.LABELLED_BAG, draws, len(draws))
-            predicted, _ = predict(problem, learner, picks, labels.labelled[bag])
+            bag = draw_below(data.seed, number, Purpose.LABELLED_BAG, draws, len(draws))
+            predicted, _ = predict(data, learner, picks, labels.labelled[bag])
             votes[np.arange(len(votes)), predicted] += 1
         return votes
 

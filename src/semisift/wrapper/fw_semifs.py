@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from semisift.base._training_data import TrainingData
-from semisift.utils._sklearn_compat import MOST_MEMBERS, Interval, StrOptions, at_least
+from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, StrOptions, at_least
 from semisift.utils._typing import Floats, Ints
 from semisift.wrapper._batch_scorers import choose_scorer
 from semisift.wrapper._forward import ForwardRanker, Search, SearchState, advance, one_step, predict
@@ -107,7 +107,7 @@ class FWSemiFS(ForwardRanker):
         **ForwardRanker._parameter_constraints,
         "n_start": [at_least(1)],
         "n_step": [at_least(1)],
-        "n_samplings": [at_least(1, MOST_MEMBERS)],
+        "n_samplings": [at_least(1, MAX_MEMBERS)],
         "sampling_rate": [Interval(Real, 0, 1, closed="both")],
         "sampling": [StrOptions({"random", "confidence"})],
     }
@@ -118,49 +118,49 @@ class FWSemiFS(ForwardRanker):
     sampling_rate: float = 0.5
     sampling: Literal["random", "confidence"] = "random"
 
-    def _picks(self, problem: TrainingData, found: SearchState) -> Iterator[int]:
-        learner = self._learner(problem)
+    def _picks(self, data: TrainingData, found: SearchState) -> Iterator[int]:
+        learner = self._learner(data)
         if self.sampling == "confidence" and not hasattr(learner.estimator, "predict_proba"):
             raise ValueError(
                 "sampling='confidence' needs an estimator with predict_proba: got "
                 f"{learner.estimator!r}."
             )
-        labels = problem.labels
-        labelled = self._labelled_search(problem, learner, picks=found.picks)
-        first = self._to_pick_first(problem).tolist()
+        labels = data.labels
+        labelled = self._labelled_search(data, learner, picks=found.picks)
+        first = self._to_pick_first(data).tolist()
         n_start = max(self.n_start, len(first))
         while len(found.picks) < n_start or not len(labels.unlabelled):
             yield advance(labelled, found)
         while True:
-            predicted, probability = predict(problem, learner, found.picks, labels.labelled)
+            predicted, probability = predict(data, learner, found.picks, labels.labelled)
             if len(found.picks) > n_start and (predicted == predicted[0]).all():
-                before, _ = predict(problem, learner, found.picks[:-1], labels.labelled)
+                before, _ = predict(data, learner, found.picks[:-1], labels.labelled)
                 if (before == before[0]).all():  # a single class, twice in a row
-                    yield one_step(problem, labelled.scorer, found.picks, self._feature_of)
+                    yield one_step(data, labelled.scorer, found.picks, self._feature_of)
                     continue
             codes = labels.codes.copy()
             codes[labels.unlabelled] = predicted
-            samples = self._draw(problem, probability, len(found.picks))
-            scorer = choose_scorer(learner, Trials.build(problem, codes, samples))
-            search = Search(scorer, problem, picks=first, feature_of=self._feature_of)
-            for _ in range(min(self.n_step, self._most_steps(problem))):
+            samples = self._draw(data, probability, len(found.picks))
+            scorer = choose_scorer(learner, Trials.build(data, codes, samples))
+            search = Search(scorer, data, picks=first, feature_of=self._feature_of)
+            for _ in range(min(self.n_step, self._most_steps(data))):
                 search.step()
             relevance = labelled.scorer.trials.relevance(0)
             taken = self._taken(found.picks)
             pick = most_frequent(search.picks, taken, relevance, labelled.chance)
             if pick is None:
-                trials = Trials.build(problem, codes, [np.arange(problem.n_rows)])
+                trials = Trials.build(data, codes, [np.arange(data.n_rows)])
                 scorer = choose_scorer(learner, trials)
-                pick = one_step(problem, scorer, found.picks, self._feature_of)
+                pick = one_step(data, scorer, found.picks, self._feature_of)
             yield pick
 
-    def _most_steps(self, problem: TrainingData) -> int:
+    def _most_steps(self, data: TrainingData) -> int:
         """Return how many columns there are to pick besides those that are picked first."""
-        usable = ~problem.constant
+        usable = ~data.constant
         if self._features is None:
             return int(usable.sum())
-        n_all = self._features.n_picks(problem.n_features, usable)
-        return n_all - len(self._to_pick_first(problem))
+        n_all = self._features.n_picks(data.n_features, usable)
+        return n_all - len(self._to_pick_first(data))
 
     def _taken(self, picks: list[int]) -> list[int]:
         """Return the picks with all columns of their features."""
@@ -168,9 +168,9 @@ class FWSemiFS(ForwardRanker):
             return picks
         return np.flatnonzero(np.isin(feature_of, feature_of[picks])).tolist()
 
-    def _draw(self, problem: TrainingData, probability: Floats, number: int) -> list[Ints]:
+    def _draw(self, data: TrainingData, probability: Floats, number: int) -> list[Ints]:
         """Draw samples of the unlabelled rows, and join them to the labelled ones."""
-        labels = problem.labels
+        labels = data.labels
         n_rows = len(labels.unlabelled)
         n_drawn = round(self.sampling_rate * n_rows)
         weights = np.ones(n_rows)
@@ -178,7 +178,7 @@ class FWSemiFS(ForwardRanker):
             weights = np.maximum(probability - 1 / labels.n_classes, 0.0)
         # all samples are the same where none or all of the rows are drawn
         n_samples = self.n_samplings if 0 < n_drawn < n_rows else 1
-        rng = np.random.default_rng([problem.seed, DRAW_STREAM, number])
+        rng = np.random.default_rng([data.seed, DRAW_STREAM, number])
         drawn = [draw_weighted(rng, weights, n_drawn) for _ in range(n_samples)]
         return [np.concatenate([labels.labelled, labels.unlabelled[rows]]) for rows in drawn]
 

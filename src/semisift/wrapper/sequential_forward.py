@@ -104,10 +104,10 @@ class SequentialForward(ForwardRanker):
     tie_break: Literal["default", "index"] = "default"
     early_stop: bool = False
 
-    def _picks(self, problem: TrainingData, found: SearchState) -> Iterator[int]:
+    def _picks(self, data: TrainingData, found: SearchState) -> Iterator[int]:
         options = {"tie_break": self.tie_break, "picks": found.picks}
-        search = self._labelled_search(problem, self._learner(problem), self.cv, **options)
-        n_first = len(self._to_pick_first(problem))
+        search = self._labelled_search(data, self._learner(data), self.cv, **options)
+        n_first = len(self._to_pick_first(data))
         while True:
             pick = advance(search, found)
             before, now = [-np.inf, *found.accuracies][-2:]

@@ -10,12 +10,12 @@ from semisift.utils._columns import blocks, dense_columns
 
 
 class Columns:
-    """An array or a CSC matrix; with `has_gaps`, NaN in an array is a value that is not there."""
+    """An array or a CSC matrix; with `has_missing`, NaN in an array is a value that is not there."""
 
-    def __init__(self, X: Any, has_gaps: bool = False) -> None:
+    def __init__(self, X: Any, has_missing: bool = False) -> None:
         self.X = X
         self.n_features = X.shape[1]
-        self.has_gaps = has_gaps and not issparse(X)
+        self.has_missing = has_missing and not issparse(X)
 
 
 def extremes(X: Columns) -> tuple[NDArray[np.floating], NDArray[np.floating]]:

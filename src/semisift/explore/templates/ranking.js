@@ -1,4 +1,4 @@
-// The ranking: what moved since the last labels, and the near-copies that a feature stands for.
+// The ranking: what moved since the last labels, and the correlated features that a feature represents.
 const N_WATCHED = 10;
 const sayMoves = () => {
   const best = state.ranking.features.filter(({ rank }) => rank <= N_WATCHED);
@@ -11,13 +11,13 @@ const sayMove = ({ rank, was }) => {
   const way = was > rank ? "up" : "down";
   return [way, make("span", { "aria-hidden": "true" }, `${way === "up" ? "↑" : "↓"} ${Math.abs(was - rank)}`), unseen(`${way} by ${Math.abs(was - rank)}, was ${was}`)];
 };
-const opened = new Set(); // columns, as another of the family may come to stand for it
+const opened = new Set(); // columns, as another of the family may come to represent it
 const familyOf = ({ column, family }) => {
   const list = make("ul", {}, ...family.map((member) => {
     const open = make("button", { type: "button", class: "link", "data-column": member.column }, named(member.name));
     return make("li", {}, open, Number.isFinite(member.correlation) ? ` (correlation ${member.correlation.toFixed(2).replace("-", "−")})` : "");
   }));
-  const copies = make("details", { class: "copies" }, make("summary", {}, counted(family.length, "near-copy").replace("copys", "copies")), list);
+  const copies = make("details", { class: "copies" }, make("summary", {}, counted(family.length, "correlated feature").replace("copys", "copies")), list);
   const columns = [column, ...family.map((member) => member.column)];
   copies.open = columns.some((each) => opened.has(each));
   copies.addEventListener("toggle", () => columns.forEach((each) => { if (copies.open) opened.add(each); else opened.delete(each); }));

@@ -83,7 +83,7 @@ def from_blocks(data: Part, indices: Part, indptr: Part, shape: Any) -> csr_arra
     height, width = data.shape[1:]
     if rows % height or columns % width:
         raise damaged(f"blocks of shape {(height, width)} do not fill a {rows} x {columns} matrix")
-    numbers = np.arange(1, len(data) + 1)  # stand for the blocks while their places are checked
+    numbers = np.arange(1, len(data) + 1)  # represent the blocks while their places are checked
     places = from_compressed(numbers, indices, indptr, (rows // height, columns // width))
     if places.nnz != len(data):
         raise damaged("a block stands twice in the same place")

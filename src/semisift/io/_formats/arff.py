@@ -199,7 +199,7 @@ def _attribute(number: int, line: str, rest: str) -> Attribute:
 def _split_values(text: str, *, remarks: bool = True) -> list[str | None] | None:
     """Return the values of a line, split at commas outside quotation marks.
 
-    None stands for an unquoted ``?`` and for nothing. There is no list at all if the text is none
+    None represents an unquoted ``?`` and for nothing. There is no list at all if the text is none
     of values. A % outside quotation marks starts a remark, where there may be some.
     """
     values: list[str | None] = []

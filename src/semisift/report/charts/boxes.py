@@ -19,7 +19,7 @@ from semisift.utils._text import format_number, plural, printable_name
 MAX_BOXES = 12
 
 # Up to so many rows are points alone; labelled ones are points beside their box up to the second.
-FEW_POINTS, MANY_POINTS = 5, 40
+MIN_POINTS, MANY_POINTS = 5, 40
 WHISKERS = (5, 25, 50, 75, 95)
 
 
@@ -34,12 +34,12 @@ class Lane(NamedTuple):
     @property
     def has_box(self) -> bool:
         """Whether there are enough rows for a box."""
-        return len(self.values) > FEW_POINTS
+        return len(self.values) > MIN_POINTS
 
     @property
     def has_points(self) -> bool:
         """Whether there are few enough rows to draw each."""
-        return 0 < len(self.values) <= (MANY_POINTS if self.group.is_labelled else FEW_POINTS)
+        return 0 < len(self.values) <= (MANY_POINTS if self.group.is_labelled else MIN_POINTS)
 
 
 def figures(outcome: RankingResult, rows: RowLabels | None, X: Any) -> list[ReportFigure]:
@@ -72,7 +72,7 @@ def _figure(
 
 
 def summarize(values: NDArray[np.float64], groups: Sequence[Group]) -> list[Lane]:
-    """Return the lanes of a feature: those of one class side by side, a gap between classes."""
+    """Return the lanes of a feature: those of one class side by side, space between classes."""
     lanes: list[Lane] = []
     for group in groups:
         y = 0.0

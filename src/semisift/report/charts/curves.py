@@ -15,7 +15,7 @@ from semisift.report import _style
 from semisift.report._figure import ReportFigure, tagged
 from semisift.report._page import paragraph
 from semisift.report._style import FigureStyle
-from semisift.report.charts.boxes import FEW_POINTS, draw_box, spread
+from semisift.report.charts.boxes import MIN_POINTS, draw_box, spread
 from semisift.report.comparison._view import MEASURES, SweepView, View, interval, sweep_of, view_of
 
 # Bands of more methods lie over each other.
@@ -177,7 +177,7 @@ def draw_runs(ax: Axes, shown: Lines, style: FigureStyle) -> None:
         found = values[np.isfinite(values)]
         with tagged(ax, method=place):
             style.name_lane(ax, name, _style.n_letters(name, 8.2 * size, size), lane)
-            if len(found) > FEW_POINTS:
+            if len(found) > MIN_POINTS:
                 draw_box(ax, found, lane, style.palette.of_class(place), filled=True)
             look = {**_style.method_point(place, style.palette, 4.6), "ls": "none", "alpha": 0.85}
             ax.plot(found, lane + spread(len(found)), zorder=4, clip_on=False, **look)

@@ -20,7 +20,7 @@ MAX_SAID = 3
 MAX_OF_A_CLASS, MAX_FEATURES = 5, 60
 
 # Pixels of a cell, of the largest dot, of its rim, and of a letter above the picture.
-CELL, LARGEST, RIM, LETTER, LONGEST_NAME = (26, 21.6), 19, 1.2, 6.2, 24
+CELL, LARGEST, RIM, LETTER, MAX_NAME = (26, 21.6), 19, 1.2, 6.2, 24
 
 # Areas that are told apart, and those that the legend shows.
 N_AREAS, IN_LEGEND = 40, (0.25, 0.5, 1.0)
@@ -58,9 +58,7 @@ def figure(markers: Markers | None) -> dict[str, Any] | None:
     names = [printable_name(name) for name in markers.features[chosen]]
     columns = [printable_name(name) for name in markers.classes]
     unit = "standard deviations" if markers.fold_changes is None else "logarithms"
-    heads = [
-        (CELL[0] * (j + 0.5), shorten(name, LONGEST_NAME), name) for j, name in enumerate(columns)
-    ]
+    heads = [(CELL[0] * (j + 0.5), shorten(name, MAX_NAME), name) for j, name in enumerate(columns)]
     both = np.array([markers.shares, markers.rest_shares])
     longest = max(len(shown) for _, shown, _ in heads)
     found = [

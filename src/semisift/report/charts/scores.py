@@ -25,7 +25,7 @@ N_FOR_DROP = 50
 MAX_DECIDED = 100
 
 # In points: lines of names, their letters, and the least room for them.
-LINE_HEIGHT, LETTER_WIDTH, LEAST_ROOM = 14.0, 6.4, 95.0
+LINE_HEIGHT, LETTER_WIDTH, MIN_ROOM = 14.0, 6.4, 95.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def summarize(outcome: RankingResult, n_names: int = 8, top: int | None = None) 
     finite = np.flatnonzero((np.isfinite(outcome.scores) & ~outcome.is_copy)[:top])
     chosen = _spaced(len(finite))
     decided: Any = () if outcome.decisions is None else outcome.decisions[finite]
-    for decision in ("confirmed", "tentative") if len(decided) else ():
+    for decision in ("significant", "suggestive") if len(decided) else ():
         chosen = np.union1d(chosen, np.flatnonzero(decided == decision)[:MAX_DECIDED])
     places = finite[chosen]
     decisions = None if outcome.decisions is None else outcome.decisions[places]
@@ -97,7 +97,7 @@ def _facts(outcome: RankingResult, places: NDArray[np.intp]) -> dict[str, Any]:
     drops = -np.diff(scores[:N_FOR_DROP])
     last = 0
     if outcome.decisions is not None:
-        last = int(max(np.flatnonzero(own & (outcome.decisions == "unconfirmed")), default=0))
+        last = int(max(np.flatnonzero(own & (outcome.decisions == "not significant")), default=0))
     return {
         "ranked": ranked,
         "half": ranked[half[0]][0] if len(half) else None,
@@ -266,12 +266,12 @@ def _name_points(ax: Axes, curve: Curve, style: FigureStyle) -> Any:
     def along(rank: Any) -> Any:
         return width * np.log(rank / left) / np.log(right / left)
 
-    has_room = along(curve.ranks[: curve.n_names]) <= width - LEAST_ROOM
+    has_room = along(curve.ranks[: curve.n_names]) <= width - MIN_ROOM
     n = min(int(has_room.sum()), int(height / LINE_HEIGHT) - 1)
     if n < 1:
         return lambda score: right
     start, selected = along(curve.ranks[n - 1]) + 20, along(curve.n_first + 0.5)
-    if start < selected + 6 < width - LEAST_ROOM:  # names beyond the mark of the selection
+    if start < selected + 6 < width - MIN_ROOM:  # names beyond the mark of the selection
         start = selected + 6
     x = float(left * (right / left) ** (start / width))
     wanted = curve.scores[:n][::-1] + 0.4 * line

@@ -22,7 +22,7 @@ LIST, LINE_HEIGHT = 0.3, 1.3
 MARGINS = (58.0, 12.0, 16.0, 40.0)
 
 # Shades of more strength would hide the numbers on them.
-DARKEST, LEAST_CELL = 0.55, 22.0
+DARKEST, MIN_CELL = 0.55, 22.0
 
 
 class Points(NamedTuple):
@@ -125,7 +125,7 @@ def draw_shades(ax: Axes, shown: tuple[list[str], NDArray[np.float64]], style: F
     for i, j in np.argwhere(np.isfinite(values)).tolist():
         shade: Any = {"alpha": DARKEST * float(np.clip(values[i, j], 0, 1)), "lw": 0}
         ax.add_patch(Rectangle((j + 0.03, i + 0.03), 0.94, 0.94, fc=palette.accent, **shade))
-        if cell >= LEAST_CELL:
+        if cell >= MIN_CELL:
             text = f"{values[i, j]:.2f}".removeprefix("0")
             style.annotate(ax, text, (j + 0.5, i + 0.5), ha="center", size=0.36 * cell)
     for i, name in enumerate(names):

@@ -25,7 +25,7 @@ from semisift.report.comparison._published import published_beside
 from semisift.report.comparison._view import (
     LEVEL_OF_RANKS,
     LEVEL_OF_WINS,
-    LONGEST_NAME,
+    MAX_NAME,
     METRICS,
     View,
     sweep_of,
@@ -285,7 +285,7 @@ def command_of(results: Records) -> str:
 
 
 def _short(name: str) -> str:
-    return shorten(printable_name(name), LONGEST_NAME)
+    return shorten(printable_name(name), MAX_NAME)
 
 
 # --- pictures in files, and a short page in Markdown ----------------------------------------------
