@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from semisift import CLS, CSFS, EnsCLS
 from semisift.base._training_data import TrainingData
 from semisift.ensemble._som import batch_som, quantisation_error
-from semisift.ensemble._subspaces import aggregate, deal_members, make_setting, run_kernel
+from semisift.ensemble.enscls import aggregate, draw_samples, make_context, run_kernel
 from semisift.filters._constrained_laplacian import N_CANNOT_LINKS, combine
 from semisift.parallel import committee_size
 from semisift.utils._redundancy import put_copies_last, rank
@@ -156,11 +156,11 @@ def som(sets):
 
 def rankings(data):
     """Rankings of all kinds of aggregation from one run of the members."""
-    setting = make_setting(EnsCLS(), data)
+    setting = make_context(EnsCLS(), data)
     size = committee_size(data.n_features)
     parts = []
     for start in range(0, size, 1024):
-        deal = deal_members((start, min(start + 1024, size)), setting)
+        deal = draw_samples((start, min(start + 1024, size)), setting)
         parts.append((deal.features, *run_kernel(setting.X, setting.unit, deal, setting)))
     features, sums, totals = (np.concatenate(part) for part in zip(*parts, strict=True))
     taken = totals[:, N_CANNOT_LINKS] > 0

@@ -24,7 +24,14 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from threadpoolctl import ThreadpoolController
 
 import semisift
-from semisift import SEFR, SSFI, CompiledKernelsMissingWarning, ForestImportance, _kernels
+from semisift import (
+    SEFR,
+    SSFI,
+    CompiledKernelsMissingWarning,
+    ForestImportance,
+    _kernels,
+    parallel,
+)
 from semisift._kernels.fallback import plan as numpy_plan
 from semisift.base._training_data import TrainingData
 from semisift.committee import _estimators as permutation_module
@@ -32,6 +39,8 @@ from semisift.committee._estimators import EstimatorContext, with_random_states
 from semisift.committee._members import TreeContext, build_context
 from semisift.utils._random import row_mask, unmask
 from tests.conftest import in_numpy, make_data, needs_kernels
+
+NIGHTLY = pytest.mark.nightly
 
 
 def problem_of(data, seed=3):
@@ -52,21 +61,21 @@ def assert_same_fit(ranker, other):
 # What members are dealt
 
 
-@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 200])
-def test_masks_there_and_back(n_rows):
-    rows = np.random.default_rng(0).random((3, n_rows)) < 0.5
-    assert_array_equal(unmask(row_mask(rows), n_rows), rows)
-    assert_array_equal(unmask(row_mask(rows)[1], n_rows), rows[1])
+def test_masks_there_and_back():
+    for n_rows in (1, 63, 64, 65, 200):
+        rows = np.random.default_rng(0).random((3, n_rows)) < 0.5
+        assert_array_equal(unmask(row_mask(rows), n_rows), rows)
+        assert_array_equal(unmask(row_mask(rows)[1], n_rows), rows[1])
 
 
 @needs_kernels
 @pytest.mark.parametrize("seed", [0, 7, 2**63 - 1])
-@pytest.mark.parametrize(("n_features", "size"), [(1, 1), (50, 7), (50, 50), (5000, 71)])
-def test_subspaces_are_those_of_the_kernels(seed, n_features, size):
-    dealt = seed, 5, 40, n_features, size
-    drawn = numpy_plan.draw_subspaces(*dealt)
-    assert drawn.dtype == np.int32
-    assert_array_equal(drawn, _kernels.plan.draw_subspaces(*dealt))
+def test_subspaces_are_those_of_the_kernels(seed):
+    for n_features, size in [(1, 1), (50, 7), (50, 50), (5000, 71)]:
+        dealt = seed, 5, 40, n_features, size
+        drawn = numpy_plan.draw_subspaces(*dealt)
+        assert drawn.dtype == np.int32
+        assert_array_equal(drawn, _kernels.plan.draw_subspaces(*dealt))
 
 
 @needs_kernels
@@ -109,8 +118,8 @@ def test_confident_picks_are_those_of_the_kernels(n_confidences):
 def test_plan_is_the_same_without_kernels(data):
     setting = EstimatorContext.build(problem_of(data), 3)
     with in_numpy():
-        ours = setting.new_block(4, 9).plan(setting)
-    for one, other in zip(ours, setting.new_block(4, 9).plan(setting), strict=True):
+        ours = setting.new_block(4, 9).sample(setting)
+    for one, other in zip(ours, setting.new_block(4, 9).sample(setting), strict=True):
         assert_array_equal(one, other)
 
 
@@ -128,9 +137,15 @@ def twin_blocks(data, **options):
         yield block, setting
 
 
+MORE_LOSSES = [(False, -1.0), (True, 0.9)]
 TWINS = pytest.mark.parametrize(
     ("n_classes", "options"),
-    [(2, {}), (3, {"stratified": True}), (3, {"max_depth": 1}), (2, {"max_depth": 2})],
+    [
+        (2, {}),
+        (3, {"stratified": True}),
+        pytest.param(3, {"max_depth": 1}, marks=NIGHTLY),
+        pytest.param(2, {"max_depth": 2}, marks=NIGHTLY),
+    ],
 )
 
 
@@ -166,8 +181,10 @@ def test_own_picks_equal_those_of_the_kernels(n_classes, options):
 
 @needs_kernels
 @TWINS
-@pytest.mark.parametrize("net", [False, True])
-@pytest.mark.parametrize("own_labels_from", [-1.0, 0.9])
+@pytest.mark.parametrize(
+    ("net", "own_labels_from"),
+    [(True, -1.0), (False, 0.9), *(pytest.param(*case, marks=NIGHTLY) for case in MORE_LOSSES)],
+)
 def test_expected_losses_equal_those_of_the_kernels(n_classes, options, net, own_labels_from):
     data = make_data(n_classes=n_classes)
     rng = np.random.default_rng(0)
@@ -229,8 +246,8 @@ def test_expectation_is_exact_for_trees(criterion, data):
     labels = row_mask(data.y_true == np.arange(2)[:, None])
     found = block.permute(setting, labels, np.ones(60), net=True)
     at = 0
-    out_of_bag = unmask(block.plan(setting).out_of_bag, 60)
-    for member, rows in zip(block.members(setting), out_of_bag, strict=True):
+    out_of_bag = unmask(block.sample(setting).out_of_bag, 60)
+    for member, rows in zip(block.members(setting).fitted, out_of_bag, strict=True):
         used = np.unique(member.estimator.tree_.feature)
         used = used[used >= 0]
         assert_array_equal(found.features[at : at + len(used)], member.columns[used])
@@ -251,8 +268,15 @@ def test_sampled_permutations_average_to_the_expectation(estimator, data, monkey
     assert 0 < abs(difference.mean()) < 4 * difference.std() / np.sqrt(len(seeds))
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(), BernoulliNB()])
+@pytest.mark.parametrize(
+    ("estimator", "form"),
+    [
+        (DecisionTreeClassifier(), np.asarray),
+        (BernoulliNB(), sparse.csr_array),
+        pytest.param(DecisionTreeClassifier(), sparse.csr_array, marks=NIGHTLY),
+        pytest.param(BernoulliNB(), np.asarray, marks=NIGHTLY),
+    ],
+)
 def test_small_stacks_do_not_change_the_losses(form, estimator, data, monkeypatch):
     data = data._replace(X=form(data.X))
     at_once = losses_of(data, estimator)
@@ -275,6 +299,7 @@ def planted_data(seed):
     return X, np.where(np.arange(80) < 20, y_true, -1)
 
 
+@pytest.mark.nightly
 @needs_kernels
 def test_finds_what_the_kernels_find():
     scores = {}
@@ -301,9 +326,21 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("estimator", OTHERS.values(), ids=OTHERS)
-@pytest.mark.parametrize("permutation", ["expected", "sampled"])
-def test_other_estimators(estimator, permutation, data):
+@pytest.mark.parametrize(
+    ("name", "permutation"),
+    [
+        ("bayes", "expected"),
+        ("extra tree", "sampled"),
+        ("svc, no probabilities", "expected"),
+        *(
+            pytest.param(name, permutation, marks=NIGHTLY)
+            for name in ("logistic", "pipeline")
+            for permutation in ("expected", "sampled")
+        ),
+    ],
+)
+def test_other_estimators(name, permutation, data):
+    estimator = OTHERS[name]
     ranker = fit(data, estimator=estimator, permutation=permutation)
     assert set(np.argsort(-ranker.scores_)[:2]) == {0, 1}
     assert not hasattr(estimator, "classes_")
@@ -323,7 +360,13 @@ def test_regressors_are_refused(data):
 
 
 @pytest.mark.parametrize(
-    "estimator", [DecisionTreeClassifier(), LogisticRegression(), BernoulliNB(), SVC()]
+    "estimator",
+    [
+        DecisionTreeClassifier(),
+        BernoulliNB(),
+        pytest.param(LogisticRegression(), marks=NIGHTLY),
+        pytest.param(SVC(), marks=NIGHTLY),
+    ],
 )
 def test_sparse_equals_dense(estimator, data):
     X = data.X * (np.random.default_rng(1).random(data.X.shape) < 0.5)
@@ -355,13 +398,16 @@ def test_estimators_get_arrays_of_their_own(form, data):
     assert_array_equal(y, data.y)
 
 
-@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(), LogisticRegression(), SVC()])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "estimator",
+    [DecisionTreeClassifier(), pytest.param(LogisticRegression(), marks=NIGHTLY), SVC()],
+)
+@pytest.mark.parametrize("form", [np.asarray, pytest.param(sparse.csr_array, marks=NIGHTLY)])
 def test_bags_of_a_single_class(estimator, form):
     data = make_data(per_class=1)
     data = data._replace(X=form(data.X))
     setting = EstimatorContext.build(problem_of(data), 4, estimator=estimator)
-    fitted = [member.estimator for member in setting.new_block(0, 20).members(setting)]
+    fitted = [member.estimator for member in setting.new_block(0, 20).members(setting).fitted]
     alone = [member.classes_[0] for member in fitted if len(member.classes_) == 1]
     assert {0, 1} == set(alone)
     assert len(alone) < 20
@@ -373,11 +419,11 @@ def test_bags_that_lack_a_class():
     data = make_data(n_classes=4, per_class=1)
     setting = EstimatorContext.build(problem_of(data), 4, estimator=GaussianNB(var_smoothing=0.1))
     block = setting.new_block(0, 30)
-    lacking = {len(member.estimator.classes_) for member in block.members(setting)}
+    lacking = {len(member.estimator.classes_) for member in block.members(setting).fitted}
     assert {2, 3} <= lacking
     votes = block.vote(setting, True)
     assert votes.shape == (60, 4)
-    out_of_bag = unmask(block.plan(setting).out_of_bag, 60).sum(axis=0)
+    out_of_bag = unmask(block.sample(setting).out_of_bag, 60).sum(axis=0)
     assert_allclose(votes.sum(axis=1), 65536 * out_of_bag, atol=60)
 
 
@@ -395,12 +441,14 @@ def test_random_states_belong_to_the_member():
     with_random_states(GaussianNB(), 0, 0)
 
 
-@pytest.mark.parametrize("estimator", [ExtraTreeClassifier(), LogisticRegression()])
+@pytest.mark.parametrize(
+    "estimator", [ExtraTreeClassifier(), pytest.param(LogisticRegression(), marks=NIGHTLY)]
+)
 def test_jobs_and_blocks_do_not_change_the_answer(estimator, data, monkeypatch):
     expected = fit(data, estimator=estimator)
     assert_same_fit(expected, fit(data, estimator=estimator, n_jobs=2))
     for size in 1, 7:
-        monkeypatch.setattr("semisift.parallel.BLOCK_SIZE", size)
+        monkeypatch.setattr(parallel, "BLOCK_SIZE", size)
         assert_same_fit(expected, fit(data, estimator=estimator))
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert_same_fit(expected, fit(data, estimator=estimator, n_jobs=2))
@@ -432,9 +480,9 @@ def test_a_pickled_block_travels_light(data):
     block.vote(setting, True)
     block = block.with_picks(rows, np.ones_like(rows))
     votes = block.vote(setting, True)
-    assert setting.plans.keys() == setting.grown.keys() == {(0, 5)}
+    assert setting.samples.keys() == setting.fitted.keys() == {(0, 5)}
     arrived, arrived_setting = pickle.loads(pickle.dumps((block, setting)))
-    assert arrived_setting.plans == arrived_setting.grown == {}
+    assert arrived_setting.samples == arrived_setting.fitted == {}
     assert_array_equal(arrived.vote(arrived_setting, True), votes)
 
 
@@ -442,8 +490,8 @@ def test_depth_and_draws_of_the_trees(data):
     training = problem_of(data)
     setting = EstimatorContext.build(training, 3, max_depth=2, draws_at_nodes=True)
     block = setting.new_block(0, 5)
-    assert block.plan(setting).subspaces is None
-    for member in block.members(setting):
+    assert block.sample(setting).subspaces is None
+    for member in block.members(setting).fitted:
         assert member.estimator.max_features == 3
         assert member.estimator.get_depth() <= 2
         assert member.estimator.n_features_in_ == 8
@@ -470,8 +518,9 @@ def test_missing_kernels_warn_once(without_kernels, data):
 
 
 @pytest.mark.filterwarnings("ignore::semisift.CompiledKernelsMissingWarning")
-@pytest.mark.parametrize("committee", [SEFR, ForestImportance])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("committee", "form"), [(SEFR, np.asarray), (ForestImportance, sparse.csr_array)]
+)
 def test_other_committees_without_kernels(without_kernels, committee, form, data):
     ranker = committee(n_members=40, random_state=0).fit(form(data.X), data.y)
     assert set(np.argsort(-ranker.scores_)[:2]) == {0, 1}
@@ -484,8 +533,7 @@ def test_an_estimator_needs_no_kernels(data):
 
 
 @pytest.mark.filterwarnings("ignore::semisift.CompiledKernelsMissingWarning")
-@pytest.mark.parametrize("unit", [1e300, 1e-300])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("unit", "form"), [(1e300, np.asarray), (1e-300, sparse.csr_array)])
 def test_extreme_values_without_kernels(without_kernels, unit, form, data):
     power = 2.0 ** np.round(np.log2(unit))
     expected = fit(data)

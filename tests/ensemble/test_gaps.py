@@ -35,9 +35,20 @@ def with_gaps(share=0.2, coarse=False, **case):
 
 
 @needs_kernels
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("coarse", [False, True])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("variant", "coarse", "n_classes"),
+    [
+        ("default", False, 2),
+        ("default", True, 3),
+        ("paper", True, 2),
+        *(
+            pytest.param(variant, coarse, n_classes, marks=pytest.mark.nightly)
+            for variant in VARIANTS
+            for coarse in (False, True)
+            for n_classes in (2, 3)
+        ),
+    ],
+)
 def test_ssfi_equals_the_reference(variant, coarse, n_classes):
     X, y, _ = with_gaps(coarse=coarse, n_rows=40, n_features=12, n_classes=n_classes, per_class=4)
     reading = VARIANTS[variant]

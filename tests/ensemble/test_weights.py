@@ -88,9 +88,20 @@ def test_some_labelled_row_must_have_a_weight():
 
 
 @needs_kernels
-@pytest.mark.parametrize("row_cost", [0.0, np.inf], ids=["by rows", "by intervals"])
-@pytest.mark.parametrize("by_lists", [0, 1])
-@pytest.mark.parametrize("net", [False, True])
+@pytest.mark.parametrize(
+    ("row_cost", "by_lists", "net"),
+    [
+        (0.0, 0, True),
+        (np.inf, 1, True),
+        (np.inf, 0, False),
+        *(
+            pytest.param(row_cost, by_lists, net, marks=pytest.mark.nightly)
+            for row_cost in (0.0, np.inf)
+            for by_lists in (0, 1)
+            for net in (False, True)
+        ),
+    ],
+)
 def test_the_loss_of_fixed_trees_is_that_of_repeated_rows(net, by_lists, row_cost):
     """With missing values and without; bags stay as they are."""
     for seed, share in ((0, 0.0), (1, 0.3)):

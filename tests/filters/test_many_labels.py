@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 from semisift import CLS, CSFS, EnsCLS, FallbackWarning
 from semisift.base._training_data import TrainingData
-from semisift.ensemble import _subspaces
-from semisift.ensemble._subspaces import deal_members, make_setting
+from semisift.ensemble import enscls
+from semisift.ensemble.enscls import draw_samples, make_context
 from semisift.utils import _columns, _neighbors
 from tests.filters.test_cls import pairs_of
 from tests.nightly import few_daily
@@ -147,11 +147,11 @@ def test_members_that_list_their_own_pairs(params, path, monkeypatch):
 def test_members_keep_some_of_many_labelled_rows(bootstrap, monkeypatch):
     X, y = make_data()
     monkeypatch.setattr(_columns, "MAX_SQUARED", 10)
-    monkeypatch.setattr(_subspaces, "MAX_LABELLED", 8)
+    monkeypatch.setattr(enscls, "MAX_SQUARED", 8)
     data = TrainingData.build(X, y, **GIVEN)
     ranker = EnsCLS(n_members=40, max_features=3, bootstrap=bootstrap)
-    setting = make_setting(ranker, data)
-    copies = deal_members((0, 40), setting).copies
+    setting = make_context(ranker, data)
+    copies = draw_samples((0, 40), setting).copies
     codes = y[setting.constraints.rows]
     assert_array_equal((copies[:, codes >= 0] > 0).sum(axis=1), 8)
     used = (copies[:, codes >= 0] > 0).mean(axis=0)
@@ -161,7 +161,7 @@ def test_members_keep_some_of_many_labelled_rows(bootstrap, monkeypatch):
             assert (copies[:, codes == code] > 0).any(axis=1).all()
     if bootstrap is None:
         assert copies[:, codes < 0].all()  # what is in a given pair alone stays
-    assert_array_equal(deal_members((7, 9), setting).copies, copies[7:9])
+    assert_array_equal(draw_samples((7, 9), setting).copies, copies[7:9])
     assert np.isfinite(ranker.fit(X, y, **GIVEN).scores_).all()
 
 
@@ -173,7 +173,7 @@ def test_some_of_many_labelled_rows_tell_as_much(monkeypatch):
     ranker = EnsCLS(n_members=200, random_state=0)
     expected = ranker.fit(X, y).scores_
     monkeypatch.setattr(_columns, "MAX_SQUARED", 100)
-    monkeypatch.setattr(_subspaces, "MAX_LABELLED", 100)
+    monkeypatch.setattr(enscls, "MAX_SQUARED", 100)
     scores = ranker.fit(X, y).scores_
     assert np.corrcoef(scores, expected)[0, 1] > 0.98
     assert not np.array_equal(scores, expected)
@@ -191,7 +191,7 @@ def test_no_matrix_of_all_pairs(ranker, monkeypatch):
     y = np.where(np.arange(5100) < 5000, np.arange(5100) % 2, -1)
     X = rng.normal(size=(5100, 4)) + y[:, None]
     monkeypatch.setattr(_columns, "MAX_SQUARED", 1000)
-    monkeypatch.setattr(_subspaces, "MAX_LABELLED", 1000)
+    monkeypatch.setattr(enscls, "MAX_SQUARED", 1000)
     tracemalloc.start()
     try:
         ranker.fit(X, y)

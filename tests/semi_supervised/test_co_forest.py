@@ -19,10 +19,10 @@ from semisift import (
     parallel,
 )
 from semisift.base._training_data import TrainingData
-from semisift.committee._members import build_context
+from semisift.committee._blocks import Bags
+from semisift.committee._members import TreePredictors, build_context
 from semisift.parallel import Committee
 from semisift.semi_supervised._team import Team
-from semisift.semi_supervised._trained import Bags, TreeMembers
 from semisift.semi_supervised.co_forest import count_draws, keep_sure, measure_errors
 from semisift.utils._agreement import entropy_diversity
 from tests.conftest import make_data, needs_kernels
@@ -37,9 +37,9 @@ from tests.reference.committees_cotraining import co_forest
 
 
 @needs_kernels
-@pytest.mark.parametrize("voting", ["soft", "hard"])
 @pytest.mark.parametrize(
-    ("seed", "n_classes", "min_confidence"), [(0, 2, 0.75), (1, 2, 0.6), (2, 3, 0.5), (3, 3, 0.6)]
+    ("seed", "n_classes", "min_confidence", "voting"),
+    [(0, 2, 0.75, "soft"), (1, 2, 0.6, "hard"), (2, 3, 0.5, "hard"), (3, 3, 0.6, "soft")],
 )
 def test_equals_the_slow_reference(seed, n_classes, min_confidence, voting):
     data = noisy_data(n_classes=n_classes, seed=seed)
@@ -228,7 +228,7 @@ def test_rows_that_hardly_count_reach_trees_with_the_least_weight(monkeypatch):
     setting = build_context(TrainingData.build(data.X, data.y), 2, draws_at_nodes=True)
     counts = np.ones((1, (data.y >= 0).sum()), dtype=np.int32)
     rows, labels = np.array([[40, 41, 42]], dtype=np.int32), np.zeros((1, 3), dtype=np.int32)
-    TreeMembers.fit(setting, 0, Bags(counts, rows, labels, np.array([[1.0, 0.25, 1e-9]])))
+    TreePredictors.fit(setting, 0, Bags(counts, rows, labels, np.array([[1.0, 0.25, 1e-9]])))
     assert_array_equal(seen[0], [[256, 64, 1]])
 
 
@@ -259,11 +259,11 @@ def test_more_accurate_than_a_forest_on_the_labelled_rows():
     assert np.mean(gains) > 0
 
 
-@pytest.mark.parametrize("params", [{"n_members": 1}, {"min_confidence": 1.1}, {"max_iter": 0}])
-def test_refused_parameters(params):
+def test_refused_parameters():
     data = noisy_data()
-    with pytest.raises(ValueError, match=next(iter(params))):
-        CoForest(**params).fit(data.X, data.y)
+    for name, value in {"n_members": 1, "min_confidence": 1.1, "max_iter": 0}.items():
+        with pytest.raises(ValueError, match=name):
+            CoForest(**{name: value}).fit(data.X, data.y)
 
 
 @pytest.mark.parametrize(

@@ -208,9 +208,12 @@ def random_problem(kind, seed):
     return X, y, nominal, params
 
 
+@pytest.mark.parametrize(
+    "seeds", [range(20), pytest.param(range(20, 50), marks=pytest.mark.nightly)], ids=str
+)
 @pytest.mark.parametrize("kind", KINDS)
-def test_equals_the_reference(path, kind):
-    for seed in range(50):
+def test_equals_the_reference(path, kind, seeds):
+    for seed in seeds:
         X, y, nominal, params = random_problem(kind, seed)
         reference = NNgeReference(nominal, **params).learn(X.tolist(), y.tolist())
         model = NNge(categorical=nominal, **params).fit(X, y)
@@ -242,7 +245,10 @@ def positive_after_the_second_class(history, y):
     return y[start] != y[0] and all(weight > 0 for weights in history[start:] for weight in weights)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=() if kind == "mixed" else pytest.mark.nightly) for kind in KINDS],
+)
 def test_boxes_do_not_overlap_where_all_columns_weigh(kind):
     n_checked = 0
     for seed in range(150):
@@ -284,13 +290,13 @@ def test_a_single_class(path):
     assert_array_equal(model.predict_proba(X), np.ones((len(X), 1)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_same_rows_same_boxes(kind):
-    X, y, nominal, params = random_problem(kind, 5)
-    model = NNge(categorical=nominal, **params).fit(X, y)
-    assert boxes_of(model) == boxes_of(clone(model).fit(X.copy(), y))
-    assert boxes_of(model) == boxes_of(pickle.loads(pickle.dumps(model)))
-    assert boxes_of(model.fit(X, y)) == boxes_of(model)
+def test_same_rows_same_boxes():
+    for kind in KINDS:
+        X, y, nominal, params = random_problem(kind, 5)
+        model = NNge(categorical=nominal, **params).fit(X, y)
+        assert boxes_of(model) == boxes_of(clone(model).fit(X.copy(), y))
+        assert boxes_of(model) == boxes_of(pickle.loads(pickle.dumps(model)))
+        assert boxes_of(model.fit(X, y)) == boxes_of(model)
 
 
 def test_weights_are_mutual_information(path):

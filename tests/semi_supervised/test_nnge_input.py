@@ -1,15 +1,26 @@
 """NNge as a classifier: scikit-learn's checks, forms of input, nominal columns, odd data."""
 
+from contextlib import nullcontext
+
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 
-from semisift import CompiledKernelsMissingWarning, LabelledOnly, NNge
+from semisift import CompiledKernelsMissingWarning, LabelledOnly, NNge, _kernels
+from tests.conftest import in_numpy
 from tests.semi_supervised.test_nnge import boxes_of, fit_then
+
+
+@pytest.fixture(params=["kernel", pytest.param("numpy", marks=pytest.mark.nightly)])
+def path(request):
+    """As everywhere, but numpy at night: test_nnge.py compares the two every day."""
+    if request.param == "kernel" and not _kernels.are_compiled():
+        pytest.skip("the kernels are not built")
+    with in_numpy() if request.param == "numpy" else nullcontext():
+        yield request.param
 
 
 def test_accuracy_on_wine():
@@ -23,20 +34,20 @@ FORMS = {
     "Fortran": np.asfortranarray,
     "strided": lambda X: np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2],
     "list": lambda X: X.tolist(),
-    "frame": lambda X: pd.DataFrame(X, columns=list("abcdefgh")),
+    "frame": lambda X: pytest.importorskip("pandas").DataFrame(X, columns=list("abcdefgh")),
     "big-endian": lambda X: X.astype(">f8"),
 }
 
 
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("categorical", [None, [1]])
-def test_forms_of_x(form, categorical, data):
+def test_forms_of_x(categorical, data):
     X = np.round(data.X, 1).astype(np.float32).astype(float)
     X.flags.writeable = False
     expected = NNge(categorical=categorical).fit(X, data.y_true)
-    model = NNge(categorical=categorical).fit(form(X), data.y_true)
-    assert boxes_of(model) == boxes_of(expected)
-    assert_array_equal(model.predict(form(X)), expected.predict(X))
+    for form in FORMS.values():
+        model = NNge(categorical=categorical).fit(form(X), data.y_true)
+        assert boxes_of(model) == boxes_of(expected)
+        assert_array_equal(model.predict(form(X)), expected.predict(X))
 
 
 def test_labels_of_any_type(data):
@@ -66,32 +77,24 @@ def test_the_entry_for_wrappers(path, nominal, data):
 # Nominal columns
 
 
-@pytest.mark.parametrize(
-    "categorical", [[0, 2], np.array([2, 0]), (True, False, True), np.array([True, False, True])]
-)
-def test_ways_to_name_nominal_columns(categorical):
+def test_ways_to_name_nominal_columns(data):
     X = np.round(np.random.default_rng(0).normal(size=(30, 3)))
-    y = np.arange(30) % 2
-    model = NNge(categorical=categorical).fit(X, y)
-    assert np.isnan(model.lower_).all(axis=0).tolist() == [True, False, True]
-    assert model.values_[0].keys() == {0, 2}
+    mask = [True, False, True]
+    for categorical in ([0, 2], np.array([2, 0]), tuple(mask), np.array(mask)):
+        model = NNge(categorical=categorical).fit(X, np.arange(30) % 2)
+        assert np.isnan(model.lower_).all(axis=0).tolist() == mask
+        assert model.values_[0].keys() == {0, 2}
+    for categorical in ([], np.zeros(8, dtype=bool)):
+        model = NNge(categorical=categorical).fit(data.X, data.y_true)
+        assert boxes_of(model) == boxes_of(NNge().fit(data.X, data.y_true))
 
 
-@pytest.mark.parametrize("categorical", [[], np.zeros(8, dtype=bool)])
-def test_no_nominal_column(categorical, data):
-    model = NNge(categorical=categorical).fit(data.X, data.y_true)
-    assert boxes_of(model) == boxes_of(NNge().fit(data.X, data.y_true))
-
-
-@pytest.mark.parametrize(
-    "categorical", [[8], [-1], [True, False], [0.5], ["a"], [[0, 1]], np.ones((8, 1), dtype=bool)]
-)
-def test_bad_nominal_columns(categorical, data):
-    with pytest.raises(
-        ValueError,
-        match="categorical must be a mask of the 8 columns of X or positions from 0 to 7",
-    ):
-        NNge(categorical=categorical).fit(data.X, data.y_true)
+def test_bad_nominal_columns(data):
+    rule = "categorical must be a mask of the 8 columns of X or positions from 0 to 7"
+    column = np.ones((8, 1), dtype=bool)
+    for categorical in ([8], [-1], [True, False], [0.5], ["a"], [[0, 1]], column):
+        with pytest.raises(ValueError, match=rule):
+            NNge(categorical=categorical).fit(data.X, data.y_true)
 
 
 def test_nominal_values_are_compared_for_equality(path):
@@ -117,10 +120,10 @@ def test_nominal_values_never_seen(path):
 # Bad and odd input
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("bad", [np.nan, pytest.param(np.inf, marks=pytest.mark.nightly)])
 def test_missing_and_infinite_values_are_refused(bad, data):
     names = list("abcdefgh")
-    X = pd.DataFrame(data.X, columns=names)
+    X = pytest.importorskip("pandas").DataFrame(data.X, columns=names)
     model = NNge().fit(X, data.y_true)
     X.iloc[3, 2] = bad
     word = "NaN" if np.isnan(bad) else "infinity"
@@ -129,18 +132,15 @@ def test_missing_and_infinite_values_are_refused(bad, data):
             method()
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"n_attempts": 0}, "'n_attempts' parameter"),
-        ({"n_intervals": 1}, "'n_intervals' parameter"),
-        ({"half_open": "yes"}, "'half_open' parameter"),
-        ({"categorical": 3}, "'categorical' parameter"),
-    ],
-)
-def test_bad_parameters(params, message, data):
-    with pytest.raises(ValueError, match=message):
-        NNge(**params).fit(data.X, data.y_true)
+def test_bad_parameters(data):
+    for name, value in {
+        "n_attempts": 0,
+        "n_intervals": 1,
+        "half_open": "yes",
+        "categorical": 3,
+    }.items():
+        with pytest.raises(ValueError, match=f"'{name}' parameter"):
+            NNge(**{name: value}).fit(data.X, data.y_true)
 
 
 def test_sparse_and_regression_are_refused(data):
@@ -181,7 +181,9 @@ def test_more_columns_than_rows(path):
     assert_array_equal(NNge().fit(X, y).predict(X), y)
 
 
-@pytest.mark.parametrize("power", [-1020, -300, 300, 1020])
+@pytest.mark.parametrize(
+    "power", [-1020, 1020, *(pytest.param(p, marks=pytest.mark.nightly) for p in (-300, 300))]
+)
 def test_units_do_not_matter(path, power, data):
     unit = 2.0**power
     model, expected = NNge().fit(data.X * unit, data.y_true), NNge().fit(data.X, data.y_true)

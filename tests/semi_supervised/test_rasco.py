@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from semisift import RASCO, ProbMRMR, RelRASCO, _kernels
-from semisift.semi_supervised import _subspace_members
+from semisift.semi_supervised import _subspace_loop
 from semisift.utils._agreement import entropy_diversity
 from semisift.utils._random import Purpose, stream_words
 from tests.conftest import make_data
@@ -39,9 +39,11 @@ def make_digits(seed=0, n_rows=120, n_columns=24, n_classes=3):
     return X.astype(float), hidden, y
 
 
-@pytest.mark.parametrize("max_iter", [4, None])
-@pytest.mark.parametrize("estimator", [None, GaussianNB()])
-@pytest.mark.parametrize("cls", FAMILY)
+@pytest.mark.parametrize("max_iter", [pytest.param(4, marks=pytest.mark.nightly), None])
+@pytest.mark.parametrize(
+    ("cls", "estimator"),
+    [*((cls, None) for cls in FAMILY), (RASCO, GaussianNB())],
+)
 def test_against_the_reference(cls, estimator, max_iter):
     data = make_data(n_rows=50, n_features=7, n_classes=3, per_class=4)
     model = cls(estimator, n_members=5, max_features=3, max_iter=max_iter, random_state=8)
@@ -61,53 +63,60 @@ def test_against_the_reference(cls, estimator, max_iter):
     assert model.termination_condition_ == ("max_iter" if max_iter else "all_labeled")
 
 
-@pytest.mark.parametrize("n_neighbors", [1, 3, 4])
-@pytest.mark.parametrize("metric", ["minkowski", "euclidean"])
-@pytest.mark.parametrize("seed", range(3))
-def test_neighbours_equal_those_that_are_fitted_again(seed, metric, n_neighbors):
+@pytest.mark.parametrize(
+    ("metric", "seed"),
+    [
+        ("minkowski", 0),
+        ("euclidean", 1),
+        *(
+            pytest.param(metric, seed, marks=pytest.mark.nightly)
+            for metric in ("minkowski", "euclidean")
+            for seed in (2, 3)
+        ),
+    ],
+)
+def test_neighbours_equal_those_that_are_fitted_again(seed, metric):
     data = make_data(n_rows=90, n_features=20, n_classes=3, seed=seed)
     common = {"n_members": 7, "max_features": 6, "max_iter": None, "random_state": seed}
-    fast = RelRASCO(KNeighborsClassifier(n_neighbors, metric=metric), **common)
-    slow = RelRASCO(Refitted(n_neighbors, metric=metric), **common)
-    fast.fit(data.X[:70], data.y[:70])
-    slow.fit(data.X[:70], data.y[:70])
-    assert isinstance(fast._panel, _subspace_members.NeighbourPanel)
-    assert not isinstance(slow._panel, _subspace_members.NeighbourPanel)
-    assert_array_equal(fast.labeled_iter_, slow.labeled_iter_)
-    assert_array_equal(fast.transduction_, slow.transduction_)
-    assert_allclose(fast.predict_proba(data.X[70:]), slow.predict_proba(data.X[70:]), atol=1e-12)
-    assert_allclose(
-        fast.evaluate_committee(data.X[70:], data.y_true[70:]),
-        slow.evaluate_committee(data.X[70:], data.y_true[70:]),
-    )
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-@pytest.mark.parametrize("seed", range(3))
-def test_equally_near_rows_are_those_of_brute_force(seed, dtype):
-    X, y, _ = make_digits(seed)
-    X = X.astype(dtype)
-    common = {"n_members": 9, "max_features": 6, "max_iter": None, "random_state": seed}
-    fast = RASCO(KNeighborsClassifier(3), **common).fit(X[:90], y[:90])
-    slow = RASCO(Refitted(3, algorithm="brute"), **common).fit(X[:90], y[:90])
-    assert_array_equal(fast.labeled_iter_, slow.labeled_iter_)
-    assert_array_equal(fast.transduction_, slow.transduction_)
-    assert_allclose(fast.predict_proba(X[90:]), slow.predict_proba(X[90:]), atol=1e-12)
+    X, truth = data.X[70:], data.y_true[70:]
+    for k in (1, 3, 4):
+        fast = RelRASCO(KNeighborsClassifier(k, metric=metric), **common)
+        slow = RelRASCO(Refitted(k, metric=metric), **common)
+        fast.fit(data.X[:70], data.y[:70])
+        slow.fit(data.X[:70], data.y[:70])
+        assert isinstance(fast._members, _subspace_loop.NeighbourPredictors)
+        assert not isinstance(slow._members, _subspace_loop.NeighbourPredictors)
+        assert_array_equal(fast.labeled_iter_, slow.labeled_iter_)
+        assert_array_equal(fast.transduction_, slow.transduction_)
+        assert_allclose(fast.predict_proba(X), slow.predict_proba(X), atol=1e-12)
+        assert_allclose(fast.evaluate_committee(X, truth), slow.evaluate_committee(X, truth))
 
 
 @pytest.mark.parametrize(
-    "estimator",
-    [
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
+)
+def test_equally_near_rows_are_those_of_brute_force(seed):
+    digits, y, _ = make_digits(seed)
+    common = {"n_members": 9, "max_features": 6, "max_iter": None, "random_state": seed}
+    for dtype in (np.float32, np.float64, np.int64):
+        X = digits.astype(dtype)
+        fast = RASCO(KNeighborsClassifier(3), **common).fit(X[:90], y[:90])
+        slow = RASCO(Refitted(3, algorithm="brute"), **common).fit(X[:90], y[:90])
+        assert_array_equal(fast.labeled_iter_, slow.labeled_iter_)
+        assert_array_equal(fast.transduction_, slow.transduction_)
+        assert_allclose(fast.predict_proba(X[90:]), slow.predict_proba(X[90:]), atol=1e-12)
+
+
+def test_other_neighbours_are_fitted():
+    X, y, _ = make_digits()
+    for estimator in (
         KNeighborsClassifier(3, weights="distance"),
         KNeighborsClassifier(3, p=1),
         KNeighborsClassifier(3, metric="chebyshev"),
         Refitted(3),
-    ],
-)
-def test_other_neighbours_are_fitted(estimator):
-    X, y, _ = make_digits()
-    model = RASCO(estimator, n_members=3, max_iter=2).fit(X, y)
-    assert not isinstance(model._panel, _subspace_members.NeighbourPanel)
+    ):
+        model = RASCO(estimator, n_members=3, max_iter=2).fit(X, y)
+        assert not isinstance(model._members, _subspace_loop.NeighbourPredictors)
 
 
 def test_more_neighbours_than_labelled_rows():
@@ -117,9 +126,11 @@ def test_more_neighbours_than_labelled_rows():
     assert RASCO().fit(data.X, data.y).predict(data.X).shape == (60,)  # 2 neighbours
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3])
+@pytest.mark.parametrize("n_jobs", [2, pytest.param(3, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier()])
-@pytest.mark.parametrize("cls", FAMILY)
+@pytest.mark.parametrize(
+    "cls", [RASCO, *(pytest.param(cls, marks=pytest.mark.nightly) for cls in FAMILY[1:])]
+)
 def test_same_answer_for_any_number_of_jobs(cls, estimator, n_jobs):
     X, y, _ = make_digits()
     one = cls(estimator, n_members=5, random_state=4).fit(X, y)
@@ -143,7 +154,7 @@ def test_blocks_of_rows(monkeypatch):
     X, y, truth = make_digits()
     model = RASCO(n_members=4).fit(X, y)
     at_once = model.predict_proba(X), model.evaluate_committee(X, truth)
-    monkeypatch.setattr("semisift.semi_supervised._subspace_loop.BLOCK_SHARES", 60)
+    monkeypatch.setattr(_subspace_loop, "BLOCK_SHARES", 60)
     assert_array_equal(model.predict_proba(X), at_once[0])
     assert_allclose(model.evaluate_committee(X, truth), at_once[1])
 
@@ -151,12 +162,12 @@ def test_blocks_of_rows(monkeypatch):
 @pytest.mark.usefixtures("stay_sparse")
 @pytest.mark.parametrize("most", [1000, 3])
 def test_sparse_equals_dense(monkeypatch, most):
-    monkeypatch.setattr(_subspace_members, "MAX_DENSE_COLUMNS", most)
+    monkeypatch.setattr(_subspace_loop, "MAX_DENSE_COLUMNS", most)
     data = make_data(n_features=20)
     dense = RelRASCO(n_members=4).fit(data.X, data.y)
     sparse = RelRASCO(n_members=4).fit(csr_array(data.X), data.y)
-    assert isinstance(dense._panel, _subspace_members.NeighbourPanel)
-    assert isinstance(sparse._panel, _subspace_members.NeighbourPanel) == (most == 1000)
+    assert isinstance(dense._members, _subspace_loop.NeighbourPredictors)
+    assert isinstance(sparse._members, _subspace_loop.NeighbourPredictors) == (most == 1000)
     assert_array_equal(dense.labeled_iter_, sparse.labeled_iter_)
     assert_allclose(
         dense.predict_proba(data.X), sparse.predict_proba(csr_array(data.X)), atol=1e-12
@@ -191,7 +202,7 @@ def test_votes_and_diagnosis(voting):
     model = RASCO(GaussianNB(), n_members=5, max_features=2, voting=voting, random_state=1)
     model.fit(data.X[:60], data.y[:60])
     X, truth = data.X[60:], data.y_true[60:]
-    for when, members in (("begin", model._panel.begin), ("end", model._panel.end)):
+    for when, members in (("begin", model._first_members.fitted), ("end", model._members.fitted)):
         shares = np.array([m.estimator.predict_proba(X[:, m.columns]) for m in members])
         choices = shares.argmax(axis=2)
         votes = shares.mean(axis=0)
@@ -206,7 +217,7 @@ def test_votes_and_diagnosis(voting):
     assert_array_equal(model.predict(X), votes.argmax(axis=1))
     assert model.score(X, truth) == quality.accuracy
     known = data.y[:60] >= 0  # what the members of the beginning have seen
-    first = model._panel.begin[0]
+    first = model._first_members.fitted[0]
     expected = GaussianNB().fit(data.X[:60][known][:, first.columns], data.y[:60][known])
     assert_allclose(first.estimator.theta_, expected.theta_)
 
@@ -222,9 +233,8 @@ def test_relevant_subspaces_hold_more_informative_columns():
     assert share[ProbMRMR] > 2 * share[RASCO]
 
 
-@pytest.mark.parametrize(
-    ("size", "n_columns", "expected"),
-    [
+def test_subspace_size():
+    for size, n_columns, expected in [
         ("auto", 8, 4),
         ("auto", 7, 4),
         ("auto", 60, 25),
@@ -232,16 +242,19 @@ def test_relevant_subspaces_hold_more_informative_columns():
         (99, 8, 8),
         (0.5, 8, 4),
         (1, 8, 1),
-    ],
-)
-def test_subspace_size(size, n_columns, expected):
-    data = make_data(n_features=n_columns)
-    model = RASCO(n_members=3, max_features=size, max_iter=1).fit(data.X, data.y)
-    assert model.subspaces_.shape == (3, expected)
+    ]:
+        data = make_data(n_features=n_columns)
+        model = RASCO(n_members=3, max_features=size, max_iter=1).fit(data.X, data.y)
+        assert model.subspaces_.shape == (3, expected)
 
 
 @pytest.mark.parametrize(
-    "estimator", [LinearSVC(), RandomForestClassifier(n_estimators=5), LogisticRegression()]
+    "estimator",
+    [
+        LinearSVC(),
+        pytest.param(RandomForestClassifier(n_estimators=5), marks=pytest.mark.nightly),
+        pytest.param(LogisticRegression(), marks=pytest.mark.nightly),
+    ],
 )
 def test_any_estimator(estimator):
     data = make_data()

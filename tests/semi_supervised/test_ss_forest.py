@@ -32,12 +32,14 @@ def test_equals_the_slow_reference(seed, n_classes):
     assert_array_equal(model.labeled_iter_, np.where(data.y < 0, 1, 0))
 
 
-@pytest.mark.parametrize(
-    ("temperature", "expected"), [(10, 0.502), (0.2, 0.598688), (0.02, 0.982014)]
-)
-def test_probabilities_of_labels(temperature, expected):
-    shares = label_shares(np.array([[7, 3]]), 0.1, temperature)
-    assert_allclose(shares, [[expected, 1 - expected]], atol=5e-7 if temperature < 10 else 5e-4)
+def test_probabilities_of_labels():
+    for temperature, expected, atol in [
+        (10, 0.502, 5e-4),
+        (0.2, 0.598688, 5e-7),
+        (0.02, 0.982014, 5e-7),
+    ]:
+        shares = label_shares(np.array([[7, 3]]), 0.1, temperature)
+        assert_allclose(shares, [[expected, 1 - expected]], atol=atol)
 
 
 def test_probabilities_of_three_labels():

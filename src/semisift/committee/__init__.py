@@ -1,8 +1,8 @@
-"""Committees: many small learners, each on columns and rows of its own.
+"""Committees: many small members, each on features and rows of its own.
 
-- engine.py: how many members, and their work spread over threads, processes or machines
-- blocks.py: what members of any kind are dealt and handed
-- bags.py: which rows are in whose bag
-- members.py: members that are trees of the kernels, and the choice between the two kinds
-- estimators.py, permutation.py: members that are scikit-learn classifiers
+- _blocks.py: what members of any kind share, and ranges of them
+- _bootstrap.py: which rows are in whose bag
+- _members.py: members that are trees of the kernels, and the choice between the two kinds
+- _estimators.py: members that are scikit-learn classifiers, and their permutation importance
+- _votes.py: how the votes decide on rows
 """

@@ -1,13 +1,12 @@
-"""What committee members of any kind share: what they are dealt, and the rows they are handed.
+"""What members of any kind share: the context, their samples, and the rows added to these.
 
-A `Setting` is what all members of a committee share, a block a range of members. A block travels as
-its range and the rows it was handed (`picks`). What its members were dealt, and the members as they
-were grown last, stay with the setting, which stays where it has arrived; elsewhere they are worked
-out again.
+An `EnsembleContext` is what all members of a committee share, a `MemberBlock` a range of members. A
+block travels as its range and the pseudo-labelled rows (`picks`). The samples of its members, and
+the members as they were fitted last, stay with the context, which stays where it has arrived;
+elsewhere they are computed again.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -16,16 +15,18 @@ from numpy.typing import NDArray
 
 from semisift import _kernels
 from semisift.base._training_data import TrainingData
-from semisift.committee._bootstrap import Bootstrap
+from semisift.committee._bootstrap import Bootstrap, Int32s, Masks
+from semisift.parallel import Committee
 from semisift.utils._labels import Labels
+from semisift.utils._typing import Floats
 
 
 class MemberSample(NamedTuple):
-    """What each member of a block is dealt."""
+    """The features and the bootstrap of each member of a block."""
 
-    subspaces: NDArray[np.int32] | None
-    weights: NDArray[np.int32]
-    out_of_bag: NDArray[np.uint64]
+    subspaces: Int32s | None
+    weights: Int32s
+    out_of_bag: Masks
 
     def count_draws(self, n_features: int) -> NDArray[np.uint16]:
         """Return how many members drew each feature; a block has at most 1,024."""
@@ -33,26 +34,52 @@ class MemberSample(NamedTuple):
         return np.bincount(drawn, minlength=n_features).astype(np.uint16)
 
 
-class Importance(NamedTuple):
-    """What the members of a block lose when a feature is permuted."""
+class Bags(NamedTuple):
+    """What each member is fitted on.
 
-    features: NDArray[np.int32]
-    losses: NDArray[np.float64]
-    agreement: NDArray[np.float64]
+    Attributes
+    ----------
+    counts : int32 array of shape (n_members, n_labelled)
+        How often each labelled row counts.
+    rows, labels : int32 arrays of shape (n_members, n_slots)
+        Pseudo-labelled rows (-1: none) and the classes that they were given.
+    weights : array of that shape or None
+        What the pseudo-labelled rows count for, in (0, 1]; None is 1.
+    subspaces : int32 array of shape (n_members, n_drawn), list of int32 arrays, or None
+        The columns of each member; None is all.
+    """
+
+    counts: Int32s
+    rows: Int32s
+    labels: Int32s
+    weights: Floats | None = None
+    subspaces: Any = None
+
+    def part(self, start: int, stop: int) -> "Bags":
+        """Return the bags of some members."""
+        return Bags._make(None if part is None else part[start:stop] for part in self)
+
+
+class Importance(NamedTuple):
+    """Permutation importance: what the members of a block lose when a feature is permuted."""
+
+    features: Int32s
+    losses: Floats
+    agreement: Floats
     draws: NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False)
-class BaseBlock:
-    """A range of members with the unlabelled rows that they were handed so far."""
+class MemberBlock:
+    """A range of members with the unlabelled rows that they were given so far."""
 
     start: int
     stop: int
-    picks: NDArray[np.int32]
-    pick_labels: NDArray[np.int32]
+    picks: Int32s
+    pick_labels: Int32s
 
-    def with_picks(self, rows: NDArray[np.int32], labels: NDArray[np.int32]) -> Self:
-        """Return the block after its members were handed further rows (-1: none)."""
+    def with_picks(self, rows: Int32s, labels: Int32s) -> Self:
+        """Return the block after its members were given further rows (-1: none)."""
         if not (rows >= 0).any():
             return self
         return replace(
@@ -61,107 +88,138 @@ class BaseBlock:
             pick_labels=np.ascontiguousarray(np.concatenate([self.pick_labels, labels], axis=1)),
         )
 
-    def grown(self, setting: "EnsembleContext", grow: Callable[[], Any]) -> Any:
-        """Return the members on all rows that they have; the last ones stay with the setting.
+    def sample(self, context: "EnsembleContext") -> MemberSample:
+        """Return the features and the bootstrap of each member."""
+        key = self.start, self.stop
+        if key not in context.samples:
+            members = context.seed, *key
+            subspaces = context.subspaces
+            if subspaces is not None:
+                subspaces = subspaces[self.start : self.stop]
+            elif not context.draws_at_nodes:
+                size = context.n_features, context.n_drawn
+                subspaces = _kernels.plan.draw_subspaces(*members, *size)
+            context.samples[key] = MemberSample(subspaces, *context.bootstrap.draw(*members))
+        return context.samples[key]
+
+    def members(self, context: "EnsembleContext") -> Any:
+        """Return the members, fitted on all rows that they have; the last stay with the context.
 
         So a worker that is asked again has them, though blocks travel without.
         """
-        held = setting.grown.get((self.start, self.stop))
-        if held is not None and all(
-            np.array_equal(one, other)
-            for one, other in zip(held[:2], (self.picks, self.pick_labels), strict=True)
-        ):
-            return held[2]
-        members = grow()
-        setting.grown[self.start, self.stop] = self.picks, self.pick_labels, members
+        key, rows = (self.start, self.stop), (self.picks, self.pick_labels)
+        fitted_on, members = context.fitted.get(key, (None, None))
+        if fitted_on is None or not all(map(np.array_equal, fitted_on, rows)):
+            subspaces, counts, _ = self.sample(context)
+            bags = Bags(counts, *rows, subspaces=subspaces)
+            members = context.predictors.fit(context, self.start, bags)
+            context.fitted[key] = rows, members
         return members
 
-    def voting(self) -> NDArray[np.int64]:
-        """Return which members, counted from the first of the block, vote on rows of no bag.
+    def vote(self, context: "EnsembleContext", probability: bool, rows: Masks | None = None) -> Any:
+        """Return the summed votes of the members, each on its out-of-bag rows and on `rows`.
 
-        They are 1 in e of the committee, as many as vote on a row that is dealt to bags.
+        A vote is 1, or with `probability` spread over the classes in units of 1 / 65536.
         """
-        members = np.arange(self.start - 1, self.stop)
-        return np.flatnonzero(np.diff(np.floor(members / math.e)))
+        out_of_bag = self.sample(context).out_of_bag
+        voted = out_of_bag if rows is None else out_of_bag | rows
+        return self.members(context).vote(context.data, probability, voted)
 
-    def plan(self, setting: "EnsembleContext") -> MemberSample:
-        """Return what the members are dealt."""
-        key = self.start, self.stop
-        if key not in setting.plans:
-            members = setting.seed, *key
-            subspaces = setting.subspaces
-            if subspaces is not None:
-                subspaces = subspaces[self.start : self.stop]
-            elif not setting.draws_at_nodes:
-                size = setting.n_features, setting.n_drawn
-                subspaces = _kernels.plan.draw_subspaces(*members, *size)
-            setting.plans[key] = MemberSample(subspaces, *setting.bootstrap.draw(*members))
-        return setting.plans[key]
+    def voters(self, context: "EnsembleContext") -> Any:
+        """Return the members that vote on rows of no bag.
 
-    def pick_confident(
-        self, setting: "EnsembleContext", *choice: NDArray[Any]
-    ) -> NDArray[np.int32]:
+        They are 1 in e of the committee, as many as vote on a row that bags are drawn from.
+        """
+        numbers = np.arange(self.start - 1, self.stop)
+        return self.members(context).take(np.flatnonzero(np.diff(np.floor(numbers / math.e))))
+
+    def pick_confident(self, context: "EnsembleContext", *choice: NDArray[Any]) -> Int32s:
         """Return the rows of each member's bag that the committee is surest about."""
-        out_of_bag = self.plan(setting).out_of_bag
-        return _kernels.plan.pick_confident(
-            setting.seed, self.start, out_of_bag, self.picks, *choice
+        members = context.seed, self.start, self.sample(context).out_of_bag
+        return _kernels.plan.pick_confident(*members, self.picks, *choice)
+
+    def pick_own(self, context: "EnsembleContext", *choice: Any) -> Any:
+        """Return the rows of each member's pool that it is itself surest about, and its labels.
+
+        The choice is of pools (bit masks), quotas, and the confidence above which rows qualify.
+        """
+        return self.members(context).pick_own(context, self.start, *choice)
+
+    def permute(
+        self, context: "EnsembleContext", labels: Masks, weights: Floats, **options: Any
+    ) -> Importance:
+        """Return what each member loses when a feature is permuted over its out-of-bag rows.
+
+        Parameters
+        ----------
+        context : EnsembleContext
+        labels : uint64 array of shape (n_classes, n_words)
+            The rows that carry each label; a row without one is left out.
+        weights : array of shape (n_rows,)
+            What a row counts for, besides its own weight.
+        net : bool
+            Permute over all labelled rows and subtract what turns right; else over those predicted
+            right.
+        sampled : bool, default=False
+            One random permutation for each feature instead of the expectation over all of them.
+        own_labels_from : float, default=-1
+            If not negative: the label of an unlabelled row is the member's own prediction where it
+            is at least so confident, and none elsewhere.
+
+        Returns
+        -------
+        Importance
+        """
+        sample, own = self.sample(context), context.row_weights
+        rows = sample.out_of_bag, labels, weights if own is None else weights * own
+        features, losses, agreement = self.members(context).permute(
+            context, self.start, *rows, **options
         )
+        return Importance(features, losses, agreement, sample.count_draws(context.n_features))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EnsembleContext:
     """What all members of a committee share."""
 
-    kind: ClassVar[type[Any]]  # of its blocks
+    predictors: ClassVar[type[Any]]  # of its members: they are fitted on `Bags`
 
+    data: Any  # X as members read it
     labels: Labels
     bootstrap: Bootstrap
     seed: int
     n_rows: int
     n_features: int
     n_drawn: int
-    draws_at_nodes: bool
+    draws_at_nodes: bool = False
     # the features of all members, of shape (n_members, n_drawn); None: drawn with equal chances
-    subspaces: NDArray[np.int32] | None = None
-    # what the members of each block were dealt, as far as it was asked for here
-    plans: dict[tuple[int, int], MemberSample] = field(default_factory=dict, init=False, repr=False)
-
-    # the last members of each block, with the rows that they were handed
-    grown: dict[tuple[int, int], Any] = field(default_factory=dict, init=False, repr=False)
+    subspaces: Int32s | None = None
+    # the samples of each block, as far as they were asked for here
+    samples: dict[tuple[int, int], MemberSample] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    # the last members of each block, with the pseudo-labelled rows that they were fitted on
+    fitted: dict[tuple[int, int], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "plans": {}, "grown": {}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        return {**self.__dict__, "samples": {}, "fitted": {}}
 
     @property
-    def labelled(self) -> NDArray[np.int32]:
+    def labelled(self) -> Int32s:
         """The labelled rows, in the order in which bags count them."""
         return self.bootstrap.labelled
 
     @property
-    def row_weights(self) -> NDArray[np.float64] | None:
+    def row_weights(self) -> Floats | None:
         """What each row counts for, 1 on average; None where all rows count alike."""
         return self.bootstrap.weights
 
-    def weigh(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Multiply what rows count for by their own weights."""
-        return weights if self.row_weights is None else weights * self.row_weights
+    def prepare(self, committee: Committee) -> None:
+        """Prepare a committee for such members."""
 
-    def prepare(self) -> None:
-        """Work out what members need again and again, before several of them ask for it."""
-
-    @staticmethod
-    def deal(
-        data: TrainingData,
-        n_drawn: int,
-        *,
-        stratified: bool = False,
-        draws_at_nodes: bool = False,
-        subspaces: NDArray[np.int32] | None = None,
-    ) -> dict[str, Any]:
-        """Return what a setting of any kind says of the members' columns and bags.
+    @classmethod
+    def of(cls, data: TrainingData, n_drawn: int, *, stratified: bool = False, **own: Any) -> Self:
+        """Return the context of members that draw features and bootstraps.
 
         Parameters
         ----------
@@ -174,30 +232,31 @@ class EnsembleContext:
             Draw features afresh at every node, as a random forest does.
         subspaces : int32 array of shape (n_members, n_drawn), optional
             The features of each member; else they are drawn with equal chances.
+        **own
+            What a kind of members has besides.
 
         Returns
         -------
-        dict
+        EnsembleContext
         """
-        return {
-            "labels": data.labels,
-            "bootstrap": Bootstrap.of(data, stratified),
-            "seed": data.seed,
-            "n_rows": data.n_rows,
-            "n_features": data.n_features,
-            "n_drawn": n_drawn,
-            "draws_at_nodes": draws_at_nodes,
-            "subspaces": subspaces,
-        }
+        return cls(
+            labels=data.labels,
+            bootstrap=Bootstrap.of(data, stratified),
+            seed=data.seed,
+            n_rows=data.n_rows,
+            n_features=data.n_features,
+            n_drawn=n_drawn,
+            **own,
+        )
 
-    def new_block(self, start: int, stop: int) -> Any:
-        """Return members that have not been handed any row."""
+    def new_block(self, start: int, stop: int) -> MemberBlock:
+        """Return members that have not been given any row."""
         none = np.empty((stop - start, 0), dtype=np.int32)
-        return self.kind(start, stop, none, none)
+        return MemberBlock(start, stop, none, none)
 
 
-def count_quotas(growth: float, prior: NDArray[np.float64], n_unlabelled: int) -> NDArray[np.int32]:
-    """Return how many rows of each class a member is handed in a round.
+def count_quotas(growth: float, prior: Floats, n_unlabelled: int) -> Int32s:
+    """Return how many rows of each class a member is given in a round.
 
     The growth is shared by the prior and rounded up, so that no class gets none; more than there
     are rows would only cost memory.

@@ -21,8 +21,11 @@ from numpy.typing import NDArray
 from semisift import _kernels
 from semisift.base._training_data import TrainingData
 from semisift.utils._columns import blocks
-from semisift.utils._labels import Labels
 from semisift.utils._random import Purpose, draw_bag, draw_below, row_mask
+from semisift.utils._typing import Bools, Floats
+
+Int32s = NDArray[np.int32]
+Masks = NDArray[np.uint64]  # of rows, as bits
 
 # A draw has a given row or group with a chance of at least 1 - 1/e: so many draws do not fail.
 MAX_DRAWS = 64
@@ -49,31 +52,32 @@ class Bootstrap:
     """
 
     n_rows: int
-    labelled: NDArray[np.int32]
-    strata: NDArray[np.int32]
-    unlabelled: NDArray[np.int32]
+    labelled: Int32s
+    strata: Int32s
+    unlabelled: Int32s
     groups: NDArray[np.integer] | None = None
-    weights: NDArray[np.float64] | None = None
+    weights: Floats | None = None
 
     @classmethod
     def of(cls, data: TrainingData, stratified: bool) -> "Bootstrap":
         """Return the bootstrap of the rows, with `stratified` of each class by itself."""
-        labelled, strata = list_strata(data.labels, stratified)
+        labels = data.labels
+        labelled, counts = labels.labelled, [len(labels.labelled)]
+        if stratified:
+            labelled = labelled[np.argsort(labels.codes[labelled], kind="stable")]
+            counts = labels.counts.tolist()
         return cls(
             n_rows=data.n_rows,
-            labelled=labelled,
-            strata=strata,
-            unlabelled=data.labels.unlabelled,
+            labelled=labelled.astype(np.int32),
+            strata=np.cumsum([0, *counts]).astype(np.int32),
+            unlabelled=labels.unlabelled,
             groups=data.design.groups,
             weights=row_weights(data),
         )
 
     @classmethod
     def of_all(
-        cls,
-        n_rows: int,
-        strata: NDArray[np.int32] | None = None,
-        groups: NDArray[np.integer] | None = None,
+        cls, n_rows: int, strata: Int32s | None = None, groups: NDArray[np.integer] | None = None
     ) -> "Bootstrap":
         """Return the bootstrap of rows that are all alike, in one stratum unless told otherwise."""
         every = np.arange(n_rows, dtype=np.int32)
@@ -86,9 +90,7 @@ class Bootstrap:
             groups=groups,
         )
 
-    def draw(
-        self, seed: int, start: int, stop: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    def draw(self, seed: int, start: int, stop: int) -> tuple[Int32s, Masks]:
         """Draw the bags of the members start..stop-1.
 
         Parameters
@@ -112,16 +114,14 @@ class Bootstrap:
         counts = [in_bag.take(self.labelled, axis=1) for in_bag, _ in parts]
         return np.concatenate(counts), np.concatenate([row_mask(is_out) for _, is_out in parts])
 
-    def count(self, seed: int, member: int) -> NDArray[np.int32]:
+    def count(self, seed: int, member: int) -> Int32s:
         """Return how often each row, labelled or not, is drawn by one member."""
         if self.groups is None:
             rows = self.labelled, self.strata, self.unlabelled
             return draw_bag(seed, member, self.n_rows, *rows)
         return self._draw_some(seed, np.array([member]))[0][0]
 
-    def _draw_some(
-        self, seed: int, members: NDArray[np.integer]
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    def _draw_some(self, seed: int, members: NDArray[np.integer]) -> tuple[Int32s, Bools]:
         """Return how often rows are in the bags of some members, and which are out of them."""
         is_used = np.zeros(self.n_rows, dtype=bool)
         is_used[self.labelled] = is_used[self.unlabelled] = True
@@ -141,9 +141,7 @@ class Bootstrap:
                 break
         return in_bag, is_out
 
-    def _draw_rows(
-        self, seed: int, members: NDArray[np.integer], n_before: int
-    ) -> NDArray[np.int32]:
+    def _draw_rows(self, seed: int, members: NDArray[np.integer], n_before: int) -> Int32s:
         """Return how often each row is drawn, after some draws that were put aside."""
         times = np.zeros((len(members), self.n_rows), dtype=np.int32)
         for purpose, rows, bounds in (
@@ -156,9 +154,7 @@ class Bootstrap:
                 times[:, rows[first:end]] = count_each(drawn, end - first)
         return times
 
-    def _draw_groups(
-        self, seed: int, members: NDArray[np.integer], n_before: int
-    ) -> NDArray[np.int32]:
+    def _draw_groups(self, seed: int, members: NDArray[np.integer], n_before: int) -> Int32s:
         """Return how often the group of each row is drawn, after some draws put aside."""
         groups = by_appearance(np.asarray(self.groups))
         n_groups = int(groups.max(initial=-1)) + 1
@@ -166,7 +162,7 @@ class Bootstrap:
         drawn = draw_below(seed, members[:, None], Purpose.LABELLED_BAG, counters, n_groups)
         return count_each(drawn, n_groups).take(groups, axis=1)
 
-    def _weigh(self, times: NDArray[np.int32]) -> NDArray[np.int32]:
+    def _weigh(self, times: Int32s) -> Int32s:
         """Return what rows count for that are drawn so often."""
         if self.weights is None:
             return times
@@ -175,7 +171,7 @@ class Bootstrap:
         return np.where((times > 0) & (share > 0), counts, 0).astype(np.int32)
 
 
-def row_weights(data: TrainingData) -> NDArray[np.float64] | None:
+def row_weights(data: TrainingData) -> Floats | None:
     """Return what each row counts for, 1 on average; None where all rows count alike."""
     weights = data.design.weights
     if weights is None or not len(weights) or (weights == weights[0]).all():
@@ -196,7 +192,7 @@ def by_appearance(groups: NDArray[np.integer]) -> NDArray[np.intp]:
     return np.argsort(np.argsort(first))[groups]
 
 
-def count_each(drawn: NDArray[np.integer], n: int) -> NDArray[np.int32]:
+def count_each(drawn: NDArray[np.integer], n: int) -> Int32s:
     """Return how often each number below `n` is in each row of an array.
 
     Examples
@@ -208,13 +204,3 @@ def count_each(drawn: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     """
     places = (drawn + n * np.arange(len(drawn))[:, None]).ravel()
     return np.bincount(places, minlength=n * len(drawn)).reshape(len(drawn), n).astype(np.int32)
-
-
-def list_strata(labels: Labels, stratified: bool) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """List the labelled rows, those of one stratum side by side, and where each stratum starts."""
-    labelled = labels.labelled
-    strata = np.array([0, len(labelled)])
-    if stratified:
-        labelled = labelled[np.argsort(labels.codes[labelled], kind="stable")]
-        strata = np.concatenate([[0], np.cumsum(labels.counts)])
-    return labelled.astype(np.int32), strata.astype(np.int32)

@@ -3,7 +3,7 @@
 Committee members that are scikit-learn classifiers: the general path.
 
 It serves where the user names an estimator, and with scikit-learn's trees where the kernels could
-not be built. Members are dealt the same columns and bags as trees of the kernels, to the bit; what
+not be built. Members draw the same columns and bags as trees of the kernels, to the bit; what
 they learn from them is the estimator's own.
 
 - A bag in which a single class is left is not fitted: the member predicts that class.
@@ -20,9 +20,9 @@ both sides
 The results depend neither on blocks nor on threads, as far as the estimator's do not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,12 @@ from sklearn.utils.validation import has_fit_parameter
 
 from semisift.base._training_data import TrainingData
 from semisift.base._validation import fit_classifier, labels_of, probabilities_of
-from semisift.committee._blocks import BaseBlock, EnsembleContext, Importance
-from semisift.committee._bootstrap import UNIT, row_weights
-from semisift.parallel import one_openmp_thread
-from semisift.utils._columns import extremes, is_small, known_extremes, power_of_two
+from semisift.committee._blocks import Bags, EnsembleContext
+from semisift.committee._bootstrap import UNIT, Int32s, Masks, row_weights
+from semisift.parallel import Committee, one_openmp_thread
+from semisift.utils._columns import extremes, is_small, known_extremes, power_of_two, row_blocks
 from semisift.utils._random import Purpose, draw_below, stream_words, surest, unmask
+from semisift.utils._typing import Bools, Floats
 
 # Where an expectation over all permutations is out of reach.
 N_PERMUTATIONS = 5
@@ -55,7 +56,7 @@ class Member(NamedTuple):
     """A fitted estimator: its number in the committee, its columns and the number of classes."""
 
     number: int
-    columns: NDArray[np.int32]
+    columns: Int32s
     estimator: Any
     n_classes: int
 
@@ -66,7 +67,7 @@ class Member(NamedTuple):
         return labels_of(self.estimator, X, range(self.n_classes)).astype(np.intp)
 
     @np.errstate(over="ignore", invalid="ignore")  # of values whose sum or distance is too large
-    def class_shares(self, X: Any) -> NDArray[np.float64]:
+    def class_shares(self, X: Any) -> Floats:
         """Return the probabilities of all classes; without any, the prediction has them all."""
         shares = np.zeros((X.shape[0], self.n_classes))
         if not hasattr(self.estimator, "predict_proba"):
@@ -83,7 +84,7 @@ class Member(NamedTuple):
             return np.floor(VOTE * self.class_shares(X) + 0.5).astype(np.int64)
         return (self.predict(X)[:, None] == np.arange(self.n_classes)).astype(np.int64)
 
-    def judge(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def judge(self, X: Any) -> tuple[NDArray[np.intp], Floats]:
         """Return the predicted class codes and the probability of each."""
         predicted = self.predict(X)
         return predicted, self.class_shares(X)[np.arange(len(predicted)), predicted]
@@ -99,7 +100,7 @@ class Constant:
         """Return the class for each row."""
         return np.repeat(self.classes_, X.shape[0])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Return that it is certain of each row."""
         return np.ones((X.shape[0], 1))
 
@@ -108,12 +109,12 @@ def permutation_losses(
     member: Member,
     X: Any,
     label: NDArray[np.integer],
-    right: NDArray[np.bool_],
-    weights: NDArray[np.float64],
+    right: Bools,
+    weights: Floats,
     seed: int,
     sampled: bool,
-    copies: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    copies: Floats | None = None,
+) -> tuple[NDArray[np.intp], Floats]:
     """Return what a member loses when each of its columns is permuted.
 
     Parameters
@@ -157,22 +158,14 @@ def permutation_losses(
 
 def _columns_in_use(estimator: Any, n_columns: int) -> NDArray[np.intp]:
     """Return the columns that a prediction can depend on."""
-    if isinstance(estimator, Constant):
-        return np.empty(0, dtype=np.intp)
     if isinstance(estimator, BaseDecisionTree):
         feature = estimator.tree_.feature
         return np.unique(feature[feature >= 0])
-    return np.arange(n_columns)
+    return np.arange(0 if isinstance(estimator, Constant) else n_columns)
 
 
 def _replace(
-    member: Member,
-    X: Any,
-    column: int,
-    place: int,
-    seed: int,
-    sampled: bool,
-    copies: NDArray[np.float64] | None,
+    member: Member, X: Any, column: int, place: int, seed: int, sampled: bool, copies: Floats | None
 ) -> Iterator[tuple[NDArray[Any], float]]:
     """Yield what a column is replaced by, and the share that it has in the permuted column's loss.
 
@@ -205,16 +198,7 @@ def _predict_replaced(
 ) -> NDArray[np.intp]:
     """Predict all rows of X once for each trial, in which one column has other values.
 
-    Parameters
-    ----------
-    member : Member
-    X : array or CSR array of shape (n, n_columns)
-    columns : int array of shape (n_trials,)
-    replaced : array of shape (n_trials, n)
-
-    Returns
-    -------
-    int array of shape (n_trials, n)
+    Of shape (n_trials, n), as `replaced` has.
     """
     predicted = np.empty(replaced.size, dtype=np.intp)
     at_once = max(1, STACK_BYTES // (8 * X.shape[1]))
@@ -230,72 +214,141 @@ def _predict_replaced(
 # --- estimators -----------------------------------------------------------------------------------
 
 
+class RowFormat(NamedTuple):
+    """In what form members get rows.
+
+    Attributes
+    ----------
+    is_dense : bool
+        Whether sparse rows are made dense.
+    all_columns : bool
+        Whether each member gets all columns.
+    scale : float array of shape (p,) or None
+        What columns are multiplied by.
+    """
+
+    is_dense: bool
+    all_columns: bool = False
+    scale: Floats | None = None
+
+    def take(self, X: Any, rows: NDArray[np.integer], columns: Int32s) -> Any:
+        """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
+        if issparse(X):
+            if X.format == "csr":
+                part = X[rows] if self.all_columns else X[rows][:, columns]
+            else:
+                part = X[:, columns].tocsr()[rows]
+            if self.scale is not None:
+                part.data *= self.scale[columns[part.indices]]
+            return part.toarray(order="C") if self.is_dense else part
+        part = np.ascontiguousarray(X[np.ix_(rows, columns)])
+        return part if self.scale is None else part * self.scale[columns]
+
+
 @dataclass(frozen=True, eq=False)
-class EstimatorBlock(BaseBlock):
-    """A range of members that are scikit-learn classifiers."""
+class EstimatorPredictors:
+    """Fitted scikit-learn classifiers, None in place of those whose bag was empty."""
 
-    def members(self, setting: "EstimatorContext") -> list[Member]:
-        """Return the members, fitted on all rows they have."""
-        numbers = range(self.stop - self.start)
-        return self.grown(setting, lambda: [self._fit(setting, i) for i in numbers])
+    fitted: list[Member | None]
+    n_classes: int
+    row_format: RowFormat
 
-    def _fit(self, setting: "EstimatorContext", i: int) -> Member:
-        subspaces, weights, _ = self.plan(setting)
-        every = np.arange(setting.n_features, dtype=np.int32)
-        columns = every if subspaces is None else subspaces[i]
-        counts = weights[i]
-        bag = np.repeat(setting.labelled, counts if setting.row_weights is None else counts > 0)
-        picked = self.picks[i] >= 0
-        rows = np.concatenate([bag, self.picks[i, picked]])
-        codes = np.concatenate([setting.labels.codes[bag], self.pick_labels[i, picked]])
-        own = None
-        if setting.row_weights is not None:
-            own = np.concatenate([counts[counts > 0] / UNIT, np.ones(len(rows) - len(bag))])
-        return fit_member(setting, self.start + i, columns, rows, codes, own)
+    def __len__(self) -> int:
+        return len(self.fitted)
 
-    def _on_rows(
-        self, setting: "EstimatorContext", masks: NDArray[np.uint64]
-    ) -> Iterator[tuple[int, Member, NDArray[np.int32], Any]]:
-        """Yield the place of each member, the member, and the rows of its mask with values."""
-        for i, member in enumerate(self.members(setting)):
-            rows = np.flatnonzero(unmask(masks[i], setting.n_rows)).astype(np.int32)
-            yield i, member, rows, setting.take(rows, member.columns)
+    @classmethod
+    @one_openmp_thread()
+    def fit(cls, context: "EstimatorContext", start: int, bags: Bags) -> Self:
+        """Fit a classifier on each bag that is not empty; with weights if it takes them."""
+        fitted: list[Member | None] = []
+        every = np.arange(context.n_features, dtype=np.int32)
+        n_classes, is_weighed = context.labels.n_classes, context.row_weights is not None
+        takes_weights = is_weighed or bags.weights is not None
+        takes_weights = takes_weights and has_fit_parameter(context.estimator, "sample_weight")
+        for i, counts in enumerate(bags.counts):
+            own = np.repeat(context.labelled, counts > 0 if is_weighed else counts)
+            added = bags.rows[i] >= 0
+            rows = np.concatenate([own, bags.rows[i, added]])
+            if not len(rows):
+                fitted.append(None)
+                continue
+            columns = every if bags.subspaces is None else bags.subspaces[i]
+            codes = np.concatenate([context.labels.codes[own], bags.labels[i, added]])
+            estimator: Any = Constant(codes[0])
+            if (codes != codes[0]).any():
+                options = {}
+                if takes_weights:
+                    of_own = counts[counts > 0] / UNIT if is_weighed else np.ones(len(own))
+                    given = np.ones(len(added)) if bags.weights is None else bags.weights[i]
+                    options["sample_weight"] = np.concatenate([of_own, given[added]])
+                estimator = with_random_states(context.estimator, context.seed, start + i)
+                X = context.row_format.take(context.data, rows, columns)
+                estimator = fit_classifier(estimator, X, codes, **options)
+            fitted.append(Member(start + i, columns, estimator, n_classes))
+        return cls(fitted, n_classes, context.row_format)
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Put the members of several ranges behind one another."""
+        return replace(parts[0], fitted=[member for part in parts for member in part.fitted])
+
+    def take(self, numbers: NDArray[np.integer]) -> Self:
+        """Return some of the members, by their numbers."""
+        return replace(self, fitted=[self.fitted[number] for number in numbers])
+
+    def _parts(
+        self, X: Any, masks: Masks | None = None
+    ) -> Iterator[tuple[int, Member, Int32s, Any]]:
+        """Yield the place of each member, the member, and rows with values: all, or of its mask."""
+        every = np.arange(X.shape[0], dtype=np.int32)
+        for i, member in enumerate(self.fitted):
+            if member is None:
+                continue
+            if masks is None:
+                parts: Any = row_blocks(X, len(member.columns), self.row_format.is_dense)
+            else:
+                parts = [unmask(masks[i], len(every))]
+            for part in parts:
+                yield i, member, every[part], self.row_format.take(X, every[part], member.columns)
 
     @one_openmp_thread()
-    def vote(
-        self, setting: "EstimatorContext", probability: bool, rows: NDArray[np.uint64] | None = None
-    ) -> NDArray[np.int64]:
-        """Return the summed votes of the members, each on its out-of-bag rows and on `rows`."""
-        out_of_bag = self.plan(setting).out_of_bag
-        voted = out_of_bag if rows is None else out_of_bag | rows
-        votes = np.zeros((setting.n_rows, setting.labels.n_classes), dtype=np.int64)
-        for _, member, own, X in self._on_rows(setting, voted):
-            votes[own] += member.cast(X, probability)
+    def vote(self, data: Any, probability: bool, rows: Masks | None = None) -> NDArray[np.int64]:
+        """Return the summed votes of the members, each on its own rows (None: all)."""
+        votes = np.zeros((data.shape[0], self.n_classes), dtype=np.int64)
+        for _, member, voted, X in self._parts(data, rows):
+            votes[voted] += member.cast(X, probability)
         return votes
 
-    def voters(self, setting: "EstimatorContext") -> "EstimatorPredictors":
-        """Return the members that vote on rows of no bag."""
-        members = self.members(setting)
-        return EstimatorPredictors([members[number] for number in self.voting()])
+    @one_openmp_thread()
+    def vote_each(self, data: Any, probability: bool) -> Int32s:
+        """Return the votes of each member: (n_members, n_rows, n_classes)."""
+        votes = np.zeros((len(self), data.shape[0], self.n_classes), dtype=np.int32)
+        for i, member, rows, X in self._parts(data):
+            votes[i, rows] = member.cast(X, probability)
+        return votes
+
+    @one_openmp_thread()
+    def shares(self, data: Any) -> Floats:
+        """Return the class shares of each member: (n_members, n_rows, n_classes)."""
+        shares = np.zeros((len(self), data.shape[0], self.n_classes))
+        for i, member, rows, X in self._parts(data):
+            shares[i, rows] = member.class_shares(X)
+        return shares
 
     @one_openmp_thread()
     def pick_own(
-        self,
-        setting: "EstimatorContext",
-        pools: NDArray[np.uint64],
-        quotas: NDArray[np.int32],
-        above: float,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the rows of each member's pool that it is itself surest about, and its labels."""
+        self, context: "EstimatorContext", _start: int, pools: Masks, quotas: Int32s, above: float
+    ) -> tuple[Int32s, Int32s]:
+        """Return the rows of each member's pool that it is surest about, and its labels."""
         picked = np.full((len(pools), quotas.max(initial=0)), -1, dtype=np.int32)
         labels = picked.copy()
-        for i, member, pool, X in self._on_rows(setting, pools):
+        for i, member, pool, X in self._parts(context.data, pools):
             if not quotas[i]:
                 continue
             predicted, confidence = member.judge(X)
             sure = confidence > above
             pool, predicted, confidence = pool[sure], predicted[sure], confidence[sure]
-            best = surest(setting.seed, member.number, pool, confidence, int(quotas[i]))
+            best = surest(context.seed, member.number, pool, confidence, int(quotas[i]))
             picked[i, : len(best)] = pool[best]
             labels[i, : len(best)] = predicted[best]
         return picked, labels
@@ -303,22 +356,23 @@ class EstimatorBlock(BaseBlock):
     @one_openmp_thread()
     def permute(
         self,
-        setting: "EstimatorContext",
-        labels: NDArray[np.uint64],
-        weights: NDArray[np.float64],
+        context: "EstimatorContext",
+        _start: int,
+        out_of_bag: Masks,
+        labels: Masks,
+        weights: Floats,
         *,
         net: bool,
         sampled: bool = False,
         own_labels_from: float = -1.0,
-    ) -> Importance:
-        """Return what each member loses by permuted features, as of `TreeBlock.permute`."""
-        dealt, weights = self.plan(setting), setting.weigh(weights)
-        carried = unmask(labels, setting.n_rows)
+    ) -> tuple[NDArray[Any], ...]:
+        """Return features, losses and agreements of the members, as of `MemberBlock.permute`."""
+        carried = unmask(labels, context.n_rows)
         given = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
-        unlabelled = setting.labels.codes < 0
-        features, losses = [], []
-        agreement = np.full(self.stop - self.start, np.nan)
-        for i, member, rows, X in self._on_rows(setting, dealt.out_of_bag):
+        unlabelled = context.labels.codes < 0
+        features, losses = [np.empty(0, dtype=np.int32)], [np.empty(0)]
+        agreement = np.full(len(self), np.nan)
+        for i, member, rows, X in self._parts(context.data, out_of_bag):
             label = given[rows]
             if own_labels_from >= 0:
                 predicted, confidence = member.judge(X)
@@ -330,51 +384,29 @@ class EstimatorBlock(BaseBlock):
             if voted.any():
                 agreement[i] = right[voted].mean()
             kept = np.flatnonzero(label >= 0 if net else right)
-            if len(kept) < 2:
-                continue
             own = rows[kept]
-            copies = None if setting.row_weights is None else setting.row_weights[own]
-            if copies is not None and not copies.any():
+            copies = None if context.row_weights is None else context.row_weights[own]
+            if len(kept) < 2 or (copies is not None and not copies.any()):
                 continue
             cases = X[kept], label[kept], right[kept], weights[own]
-            columns, lost = permutation_losses(member, *cases, setting.seed, sampled, copies)
+            columns, lost = permutation_losses(member, *cases, context.seed, sampled, copies)
             features.append(member.columns[columns])
             losses.append(lost)
-        return Importance(
-            np.concatenate([np.empty(0, dtype=np.int32), *features]),
-            np.concatenate([np.empty(0), *losses]),
-            agreement,
-            dealt.count_draws(setting.n_features),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatorPredictors:
-    """Estimators that vote on rows that no member was dealt."""
-
-    members: list[Member]
-
-    @one_openmp_thread()
-    def vote(self, setting: "EstimatorContext", probability: bool, X: Any) -> NDArray[np.int64]:
-        """Return the summed votes on other rows, as of `TreeVoters.vote`."""
-        other = replace(setting, X=X.tocsr() if issparse(X) and setting.draws_at_nodes else X)
-        votes = np.zeros((X.shape[0], setting.labels.n_classes), dtype=np.int64)
-        every = np.arange(X.shape[0])
-        for member in self.members:
-            votes += member.cast(other.take(every, member.columns), probability)
-        return votes
+        return np.concatenate(features), np.concatenate(losses), agreement
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EstimatorContext(EnsembleContext):
     """What all members of a committee of estimators share."""
 
-    kind = EstimatorBlock
+    predictors = EstimatorPredictors
 
-    X: Any
-    scale: NDArray[np.float64] | None
     estimator: Any
-    is_dense: bool  # whether sparse rows are made dense for the members
+    row_format: RowFormat
+
+    def prepare(self, committee: Committee) -> None:
+        """Let BLAS work on one thread for each member."""
+        committee.limit_threads()
 
     @classmethod
     def build(
@@ -387,7 +419,7 @@ class EstimatorContext(EnsembleContext):
         widest_gap: bool = False,
         large_bags: bool = False,
         draws_at_nodes: bool = False,
-        **dealt: Any,
+        **options: Any,
     ) -> "EstimatorContext":
         """Prepare the data for estimators.
 
@@ -405,12 +437,12 @@ class EstimatorContext(EnsembleContext):
         draws_at_nodes : bool
             Give all features to each member; where `estimator` is None, `n_drawn` of them are drawn
             at every node.
-        **dealt
-            As `Setting.deal` takes it.
+        **options
+            As `EnsembleContext.of` takes them.
 
         Returns
         -------
-        EstimatorSetting
+        EstimatorContext
         """
         X, scale = data.X, None
         if estimator is None:
@@ -433,24 +465,16 @@ class EstimatorContext(EnsembleContext):
                 f"Give an estimator that does, or none: got estimator={estimator!r}."
             )
         n_columns = data.n_features if draws_at_nodes else n_drawn
-        return cls(
-            X=X.tocsr() if data.is_sparse and draws_at_nodes else X,
-            scale=scale,
+        is_dense = gets_dense(estimator, data.n_rows, n_columns)
+        return cls.of(
+            data,
+            n_drawn,
+            data=X.tocsr() if data.is_sparse and draws_at_nodes else X,
             estimator=estimator,
-            **cls.deal(data, n_drawn, draws_at_nodes=draws_at_nodes, **dealt),
-            is_dense=gets_dense(estimator, data.n_rows, n_columns),
+            row_format=RowFormat(is_dense, draws_at_nodes, scale),
+            draws_at_nodes=draws_at_nodes,
+            **options,
         )
-
-    def take(self, rows: NDArray[np.integer], columns: NDArray[np.int32]) -> Any:
-        """Return a copy of some rows and columns: a C-ordered array, or else a CSR array."""
-        if issparse(self.X):
-            chosen = self.X if self.draws_at_nodes else self.X[:, columns]
-            part = chosen.tocsr()[rows]
-            if self.scale is not None:
-                part.data *= self.scale[columns[part.indices]]
-            return part.toarray(order="C") if self.is_dense else part
-        part = np.ascontiguousarray(self.X[np.ix_(rows, columns)])
-        return part if self.scale is None else part * self.scale[columns]
 
 
 def gets_dense(estimator: Any, n_rows: int, n_columns: int) -> bool:
@@ -468,41 +492,6 @@ def allow_nan(estimator: Any) -> bool:
     return bool(get_tags(first).input_tags.allow_nan)
 
 
-def fit_member(
-    setting: "EstimatorContext",
-    number: int,
-    columns: NDArray[np.int32],
-    rows: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    weights: NDArray[np.float64] | None = None,
-) -> Member:
-    """Fit one member on rows with these class codes.
-
-    Parameters
-    ----------
-    setting : EstimatorSetting
-    number : int
-        Of the member: its random states come from it.
-    columns : int32 array
-    rows, codes : int32 arrays of one length
-    weights : array of that length or None
-        Of the rows; left out where the estimator takes none.
-
-    Returns
-    -------
-    Member
-    """
-    n_classes = setting.labels.n_classes
-    if (codes == codes[0]).all():
-        return Member(number, columns, Constant(codes[0]), n_classes)
-    estimator = with_random_states(setting.estimator, setting.seed, number)
-    options = {}
-    if weights is not None and has_fit_parameter(estimator, "sample_weight"):
-        options["sample_weight"] = weights
-    fitted = fit_classifier(estimator, setting.take(rows, columns), codes, **options)
-    return Member(number, columns, fitted, n_classes)
-
-
 def with_random_states(estimator: Any, seed: int, member: int) -> Any:
     """Clone an estimator and set its random states, also nested ones, from the member's stream.
 
@@ -516,14 +505,7 @@ def with_random_states(estimator: Any, seed: int, member: int) -> Any:
     An estimator that is not fitted.
     """
     fresh = clone(estimator)
-    names = sorted(
-        name
-        for name in fresh.get_params()
-        if name == "random_state" or name.endswith("__random_state")
-    )
-    if names:
-        # the purpose for which trees of the kernels draw while they grow
-        counters = np.arange(len(names))
-        states = draw_below(seed, member, Purpose.NODE_SUBSPACE, counters, 2**31 - 1)
-        fresh.set_params(**dict(zip(names, states.tolist(), strict=True)))
-    return fresh
+    names = sorted(name for name in fresh.get_params() if f"__{name}".endswith("__random_state"))
+    # the purpose for which trees of the kernels draw while they grow
+    states = draw_below(seed, member, Purpose.NODE_SUBSPACE, np.arange(len(names)), 2**31 - 1)
+    return fresh.set_params(**dict(zip(names, states.tolist(), strict=True)))

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 
 from semisift.base._training_data import TrainingData
-from semisift.committee._blocks import Importance
+from semisift.committee._blocks import Importance, MemberBlock
+from semisift.committee._bootstrap import Int32s, Masks
 from semisift.committee._estimators import allow_nan
-from semisift.committee._members import Block
 from semisift.ensemble._random_subspaces import draw_subspaces
 from semisift.parallel import Committee, committee_size, features_to_draw
 from semisift.utils._sklearn_compat import (
@@ -21,6 +21,7 @@ from semisift.utils._sklearn_compat import (
     StrOptions,
     at_least,
 )
+from semisift.utils._typing import Floats
 
 COMMITTEE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_members": [StrOptions({"auto"}), at_least(1, MAX_MEMBERS)],
@@ -65,7 +66,7 @@ class CommitteeMixin:
             tags.input_tags.allow_nan &= allow_nan(self.estimator)
         return tags
 
-    def _subspaces(self: Any, data: TrainingData, n_drawn: int) -> NDArray[np.int32] | None:
+    def _subspaces(self: Any, data: TrainingData, n_drawn: int) -> Int32s | None:
         """Return the features of all members, or None where they are drawn with equal chances.
 
         Members draw these by themselves, where they are at work.
@@ -82,10 +83,10 @@ class CommitteeMixin:
 
 
 def measure(
-    block: Block, setting: Any, labels: NDArray[Any], weights: NDArray[Any], options: dict[str, Any]
+    block: MemberBlock, context: Any, labels: Masks, weights: Floats, options: dict[str, Any]
 ) -> Importance:
-    """Permute the features of each member over its out-of-bag rows; see `TreeBlock.permute`."""
-    return block.permute(setting, labels, weights, **options)
+    """Permute the features of each member over its out-of-bag rows; see `MemberBlock.permute`."""
+    return block.permute(context, labels, weights, **options)
 
 
 def sum_draws(parts: Sequence[Importance]) -> NDArray[np.int64]:
@@ -98,7 +99,7 @@ def sum_draws(parts: Sequence[Importance]) -> NDArray[np.int64]:
 
 def add_up(
     parts: Sequence[Importance], divisor: NDArray[np.int64] | int, n_features: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Add the losses in member order and divide; a feature that nobody drew has no score."""
     features = np.concatenate([part.features for part in parts])
     losses = np.concatenate([part.losses for part in parts])

@@ -36,6 +36,7 @@ from semisift.utils._columns import blocks, ratio
 from semisift.utils._labels import Pairs
 from semisift.utils._random import Purpose, draw_below
 from semisift.utils._sklearn_compat import MAX_MEMBERS, StrOptions, at_least
+from semisift.utils._typing import Floats
 
 # The constraint scores of so many bags and columns are held at once, 256 MB.
 MAX_SCORES = 1 << 25
@@ -100,7 +101,7 @@ class BaggingConstraintScore(PairRanker):
     aggregation: Literal["rank", "score"] = "rank"
     max_pairs: int = 5000
 
-    def _score(self, data: TrainingData) -> NDArray[np.float64]:
+    def _score(self, data: TrainingData) -> Floats:
         check_kinds(data, type(self).__name__)
         pairs = some_pairs(data, self.max_pairs)
         n_must, n_cannot = len(pairs.must_link), len(pairs.cannot_link)
@@ -118,16 +119,14 @@ class BaggingConstraintScore(PairRanker):
         return -total / self.n_members
 
 
-def draw_bags(seed: int, bags: range, n_pairs: int, purpose: Purpose) -> NDArray[np.float64]:
+def draw_bags(seed: int, bags: range, n_pairs: int, purpose: Purpose) -> Floats:
     """Return how often each bag drew each pair; a bag's draws depend on its number alone."""
     counters = np.arange(n_pairs)
     drawn = (draw_below(seed, bag, purpose, counters, n_pairs) for bag in bags)
     return np.array([np.bincount(each, minlength=n_pairs) for each in drawn], dtype=np.float64)
 
 
-def draw_groups_of_pairs(
-    data: TrainingData, pairs: Pairs, bags: range
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def draw_groups_of_pairs(data: TrainingData, pairs: Pairs, bags: range) -> tuple[Floats, Floats]:
     """Return how often each bag of groups has each must-link and each cannot-link pair.
 
     A pair is there as often as both of its rows are.
@@ -140,9 +139,7 @@ def draw_groups_of_pairs(
     return must.astype(np.float64), cannot.astype(np.float64)
 
 
-def score_bags(
-    data: TrainingData, pairs: Pairs, must: NDArray[np.float64], cannot: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def score_bags(data: TrainingData, pairs: Pairs, must: Floats, cannot: Floats) -> Floats:
     """Return CS-1 of each bag for all columns, infinite where its cannot-link pairs do not differ.
 
     Parameters
@@ -169,8 +166,8 @@ def score_bags(
 
 
 def _sum_bags(
-    data: TrainingData, pairs: NDArray[np.integer], bags: NDArray[Any], unit: NDArray[np.float64]
-) -> NDArray[np.float64]:
+    data: TrainingData, pairs: NDArray[np.integer], bags: NDArray[Any], unit: Floats
+) -> Floats:
     sums = np.zeros((len(bags), data.n_features))
     if len(pairs):
         for columns, squares in squared_differences(data, pairs, unit):
@@ -178,7 +175,7 @@ def _sum_bags(
     return sums
 
 
-def rank_columns(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def rank_columns(scores: Floats) -> Floats:
     """Rank columns from the lowest score on; equal scores share their mean rank.
 
     The last 12 bits are left out of the comparison: equal columns may be added up in another order.

@@ -23,7 +23,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
 
@@ -46,26 +45,6 @@ from semisift.utils._validation import as_numbers
 
 # Odds are those of a stability no nearer to 0 or 1 than this.
 NEAREST = 0.02
-
-
-def default_rankers(
-    n_members: int | Literal["auto"], n_jobs: int | None
-) -> list[tuple[str, FeatureRanker]]:
-    """Return the rankers that a consensus asks unless told otherwise, by their names.
-
-    Parameters
-    ----------
-    n_members : int or "auto"
-    n_jobs : int or None
-
-    Returns
-    -------
-    list of (str, FeatureRanker)
-    """
-    return [
-        ("transductive", TransductiveScore()),
-        ("ssfi", SSFI(n_members=n_members, n_jobs=n_jobs)),
-    ]
 
 
 def weigh_by_trust(rankers: Sequence[FeatureRanker], data: TrainingData) -> Floats:
@@ -113,26 +92,16 @@ def check_rankers(rankers: Any) -> None:
     if not len(rankers):
         raise ValueError(f"{rule}: got an empty list.")
     for part in rankers:
-        if not isinstance(part, tuple) or len(part) != 2 or not isinstance(part[0], str):
+        is_named = isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str)
+        if not (is_named and isinstance(part[1], FeatureRanker)):
             raise TypeError(f"{rule}: got {part!r}.")
-        if not isinstance(part[1], FeatureRanker):
-            raise TypeError(f"{rule}: got {part[1]!r} for {part[0]!r}, which is no FeatureRanker.")
     names = [name for name, _ in rankers]
     if len(set(names)) < len(names):
         raise ValueError(f"{rule}, each with a name of its own: got {names}.")
 
 
-# --- consensus ------------------------------------------------------------------------------------
-
-
 # What is known of rows, from the first ranker that labels them.
-OF_ROWS = {
-    "transduction_",
-    "confidence_",
-    "label_distributions_",
-    "label_trust_",
-    "recovered_",
-}
+OF_ROWS = {"transduction_", "confidence_", "label_distributions_", "label_trust_", "recovered_"}
 
 # Of measurements: above this correlation one of two columns is a correlated feature.
 REDUNDANCY = 0.7
@@ -289,7 +258,7 @@ class Consensus(WeightedRanker):
                     f"sample_weight: the ranker {name!r} ({type(ranker).__name__}) takes none."
                 )
 
-    def _score(self, data: TrainingData) -> NDArray[np.float64]:
+    def _score(self, data: TrainingData) -> Floats:
         self.data_kind_ = kind_of_data(data)
         rankers = self._new_rankers()
         given = self._given_weights(len(rankers))
@@ -327,13 +296,14 @@ class Consensus(WeightedRanker):
 
     def _new_rankers(self) -> list[tuple[str, FeatureRanker]]:
         if self.rankers is None:
-            return default_rankers(self.n_members, self.n_jobs)
+            ssfi = SSFI(n_members=self.n_members, n_jobs=self.n_jobs)
+            return [("transductive", TransductiveScore()), ("ssfi", ssfi)]
         check_rankers(self.rankers)
         for _, ranker in self.rankers:
             check_params(ranker)
         return [(name, clone(ranker)) for name, ranker in self.rankers]
 
-    def _given_weights(self, n_rankers: int) -> NDArray[np.float64] | None:
+    def _given_weights(self, n_rankers: int) -> Floats | None:
         if self.ranker_weights is None:
             return None
         weights = as_numbers(self.ranker_weights)
@@ -344,7 +314,7 @@ class Consensus(WeightedRanker):
             )
         return weights
 
-    def _comparable_scores(self) -> NDArray[np.float64] | None:
+    def _comparable_scores(self) -> Floats | None:
         """Return the scores of the rankers, of shape (n_rankers, p): ranks say nothing of size."""
         scores = [ranker._comparable_scores() for _, ranker in self.rankers_]
         found = [each for each in scores if each is not None]
@@ -368,9 +338,7 @@ class Consensus(WeightedRanker):
         return REDUNDANCY if self.data_kind_ == "measurements" else None
 
 
-def aggregate(
-    rankings: NDArray[np.float64], weights: NDArray[np.float64], aggregation: str
-) -> NDArray[np.float64]:
+def aggregate(rankings: Floats, weights: Floats, aggregation: str) -> Floats:
     """Put the ranks by several rankers together.
 
     Parameters
@@ -392,8 +360,7 @@ def aggregate(
     [1.0, 0.333333, 0.333333, 0.333333]
     """
     p = rankings.shape[1]
-    places, last = (rankings - 1.0, p - 1.0)
-    if aggregation == "product":
-        places, last = np.log(rankings), np.log(p)
+    is_product = aggregation == "product"
+    places, last = (np.log(rankings), np.log(p)) if is_product else (rankings - 1.0, p - 1.0)
     mean = (weights[:, None] * places).sum(axis=0)
     return np.asarray(1.0 - mean / (last or 1.0))

@@ -6,7 +6,6 @@ L. Breiman (2001). Random forests. Machine Learning 45(1).
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift.base._ranker import WeightedRanker
 from semisift.base._training_data import TrainingData
@@ -14,6 +13,7 @@ from semisift.committee._members import build_context, new_blocks
 from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, measure
 from semisift.parallel import features_to_draw
 from semisift.utils._random import row_mask
+from semisift.utils._typing import Floats
 
 
 class ForestImportance(CommitteeMixin, WeightedRanker):
@@ -80,10 +80,10 @@ class ForestImportance(CommitteeMixin, WeightedRanker):
     permutation: Literal["expected", "sampled"] = "expected"
     n_jobs: int | None = None
 
-    def _score(self, data: TrainingData) -> NDArray[np.float64]:
+    def _score(self, data: TrainingData) -> Floats:
         data = data.part(data.labels.labelled)
         labels = data.labels
-        setting = build_context(
+        context = build_context(
             data,
             features_to_draw(self.max_features, data.n_features),
             max_depth=self.max_depth,
@@ -92,8 +92,8 @@ class ForestImportance(CommitteeMixin, WeightedRanker):
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
         options = {"net": True, "sampled": self.permutation == "sampled"}
         with self._committee(data) as committee:
-            blocks, weights = new_blocks(committee, setting), np.ones(data.n_rows)
-            measured = committee.map(measure, blocks, setting, truth, weights, options)
+            blocks, weights = new_blocks(committee, context), np.ones(data.n_rows)
+            measured = committee.map(measure, blocks, context, truth, weights, options)
             parts = list(self._progress(measured, "trees"))
         n_grown = sum(len(part.agreement) for part in parts)  # fewer if a callback stopped it
         return add_up(parts, n_grown, data.n_features)

@@ -9,17 +9,18 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from semisift.base._ranker import WeightedRanker
 from semisift.base._training_data import TrainingData
-from semisift.committee._blocks import Importance
-from semisift.committee._members import Block, build_context, new_blocks
+from semisift.committee._blocks import Importance, MemberBlock
+from semisift.committee._bootstrap import Masks
+from semisift.committee._members import build_context, new_blocks
 from semisift.ensemble._importance import COMMITTEE_CONSTRAINTS, CommitteeMixin, add_up, sum_draws
 from semisift.exceptions import LongRuntimeWarning
 from semisift.parallel import features_to_draw
 from semisift.utils._random import row_mask
 from semisift.utils._sklearn_compat import HasMethods, Interval, at_least
+from semisift.utils._typing import Floats
 from semisift.utils._warnings import warn
 
 # Values that trees are grown on, one for each row, column, round and member, from which on a fit
@@ -41,7 +42,7 @@ class SEFR(CommitteeMixin, WeightedRanker):
     Higher is better. The cost is that of ``N * max_iter`` trees of sqrt(p) features: linear in p
     and in the members; linear in the rows while trees stay small, as they do with few labels, and
     rows times depth where many labels let them grow with the rows. It is many times that of
-    SSFI, whose members are handed a few rows: here they take in up to all of their unlabelled bag,
+    SSFI, whose members are given a few rows: here they take in up to all of their unlabelled bag,
     6 in 10 rows, and start again in each round. Where that takes minutes, a warning comes first.
 
     What is a reading: the original was not available, so this follows the listing of the method in
@@ -122,9 +123,9 @@ class SEFR(CommitteeMixin, WeightedRanker):
     permutation: Literal["expected", "sampled"] = "expected"
     n_jobs: int | None = None
 
-    def _score(self, data: TrainingData) -> NDArray[np.float64]:
+    def _score(self, data: TrainingData) -> Floats:
         labels = data.labels
-        setting = build_context(
+        context = build_context(
             data,
             features_to_draw(self.max_features, data.n_features),
             estimator=self.estimator,
@@ -133,14 +134,10 @@ class SEFR(CommitteeMixin, WeightedRanker):
         )
         truth = row_mask(labels.codes == np.arange(labels.n_classes)[:, None])
         with self._committee(data) as committee:
-            self._warn_if_long(data, committee.n_members, setting.n_drawn)
-            trained = committee.map(
-                self_train_and_measure,
-                new_blocks(committee, setting),
-                setting,
-                truth,
-                (self.max_iter, self.pick_share, self.min_confidence, self.permutation),
-            )
+            self._warn_if_long(data, committee.n_members, context.n_drawn)
+            options = self.max_iter, self.pick_share, self.min_confidence, self.permutation
+            shared = new_blocks(committee, context), context, truth, options
+            trained = committee.map(self_train_and_measure, *shared)
             parts, n_rounds = zip(*self._progress(trained, "members"), strict=True)
         # scikit-learn expects at least one iteration of whoever has a max_iter
         self.n_iter_ = max(1, *n_rounds)
@@ -163,18 +160,18 @@ class SEFR(CommitteeMixin, WeightedRanker):
 
 
 def self_train_and_measure(
-    block: Block, setting: Any, truth: NDArray[np.uint64], options: tuple[int, float, float, str]
+    block: MemberBlock, context: Any, truth: Masks, options: tuple[int, float, float, str]
 ) -> tuple[Importance, int]:
     """Let each member of a block train itself, then permute its features."""
     max_iter, pick_share, min_confidence, permutation = options
-    unlabelled = row_mask(setting.labels.codes < 0)
-    pools = unlabelled & ~block.plan(setting).out_of_bag
+    unlabelled = row_mask(context.labels.codes < 0)
+    pools = unlabelled & ~block.sample(context).out_of_bag
     n_pool = np.bitwise_count(pools).sum(axis=1)
     # the tiny amount keeps 0.1 * 30 from being a little more than 3
     quotas = np.ceil(n_pool * pick_share - 1e-9).astype(np.int32)
     n_rounds = 0
     for _ in range(max_iter):
-        rows, labels = block.pick_own(setting, pools, quotas, 1 / setting.labels.n_classes)
+        rows, labels = block.pick_own(context, pools, quotas, 1 / context.labels.n_classes)
         member, slot = np.nonzero(rows >= 0)
         if not len(member):
             break
@@ -183,12 +180,6 @@ def self_train_and_measure(
         picked = rows[member, slot]
         bits = np.uint64(1) << (picked & 63).astype(np.uint64)
         np.bitwise_and.at(pools, (member, picked >> 6), ~bits)
-    part = block.permute(
-        setting,
-        truth,
-        np.ones(len(setting.labels.codes)),
-        net=False,
-        sampled=permutation == "sampled",
-        own_labels_from=min_confidence,
-    )
-    return part, n_rounds
+    alike, sampled = np.ones(len(context.labels.codes)), permutation == "sampled"
+    how = {"net": False, "sampled": sampled, "own_labels_from": min_confidence}
+    return block.permute(context, truth, alike, **how), n_rounds

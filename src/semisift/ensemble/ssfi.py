@@ -17,9 +17,10 @@ from scipy.sparse import csc_array, issparse
 
 from semisift.base._ranker import WeightedRanker
 from semisift.base._training_data import TrainingData
-from semisift.committee._blocks import Importance, count_quotas
-from semisift.committee._bootstrap import row_weights
-from semisift.committee._members import Block, Voters, build_context, new_blocks
+from semisift.committee._blocks import Importance, MemberBlock, count_quotas
+from semisift.committee._bootstrap import Int32s, row_weights
+from semisift.committee._members import Predictors, build_context, new_blocks
+from semisift.committee._votes import aggregate_votes, class_factors, decide, sort_confident
 from semisift.ensemble._importance import (
     COMMITTEE_CONSTRAINTS,
     CommitteeMixin,
@@ -28,11 +29,11 @@ from semisift.ensemble._importance import (
     sum_draws,
 )
 from semisift.ensemble._random_subspaces import KINDS
-from semisift.ensemble._votes import aggregate_votes, class_factors, decide, sort_confident
 from semisift.parallel import Committee, features_to_draw
 from semisift.utils._labels import class_prior
 from semisift.utils._random import row_mask
 from semisift.utils._sklearn_compat import HasMethods, Interval, StrOptions, at_least
+from semisift.utils._typing import Floats
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
 
     Each of N members draws sqrt(p) features and bootstraps of the labelled and of the unlabelled
     rows, and grows a tree. In each round the members vote on the unlabelled rows that are out of
-    their bags; every member is handed the rows of its own bag that the vote is surest about, one of
+    their bags; every member is given the rows of its own bag that the vote is surest about, one of
     each class, and is grown again. At the end each feature f of a member i is permuted over its
     out-of-bag rows O_i, the labelled ones and the unlabelled ones with the voted label::
 
@@ -90,7 +91,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
 
     What is a reading in both: with one row a round the paper's growth rate is below 1 for each
     class and is rounded up; the votes of a round are counted once, at its start; out-of-bag sets
-    stay those of the first bootstrap; a row is handed to a member once, however often it was drawn.
+    stay those of the first bootstrap; a row is given to a member once, however often it was drawn.
 
     Missing values (NaN) are taken as they are. At a node, the thresholds of a feature are midpoints
     between the values that are there. For each of them the rows with a missing value go to the side
@@ -115,9 +116,9 @@ class SSFI(CommitteeMixin, WeightedRanker):
         draws have no score.
     max_iter : int or "auto", default="auto"
         Rounds of co-training; "auto" is 3, and 10 for the printed method. They stop earlier
-        when no member has a row left to be handed.
+        when no member has a row left to be given.
     growth : float, default=1
-        Rows that a member is handed in a round, shared among the classes by their prior and rounded
+        Rows that a member is given in a round, shared among the classes by their prior and rounded
         up: with 1, one row of each class.
     class_prior : array-like of shape (n_classes,) or dict, default=None
         The shares of the classes in the population, in the order of ``classes_`` or by label. None
@@ -219,7 +220,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
         # each round takes a row out of some bag, and the last one finds them empty
         return min(int(self.max_iter), len(data.labels.unlabelled) + 1)
 
-    def _score(self, data: TrainingData) -> NDArray[np.float64]:
+    def _score(self, data: TrainingData) -> Floats:
         data = self._limit(data)
         reading = VARIANTS[self.variant]
         labels = data.labels
@@ -236,7 +237,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
         if reading.mends_collapse:
             scaled["prior" if self.class_prior is not None else "labelled_shares"] = prior
         n_drawn = features_to_draw(self.max_features, data.n_features)
-        setting = build_context(
+        context = build_context(
             data,
             n_drawn,
             estimator=self.estimator,
@@ -249,12 +250,12 @@ class SSFI(CommitteeMixin, WeightedRanker):
             # algorithm 1, lines 3 to 11: the initial committee, and its first vote
             steps = self._progress(range(n_rounds + 2), "round")
             next(steps)
-            blocks: Sequence[Block] = new_blocks(committee, setting)
-            how = setting, reading.probability
-            votes = sum(committee.map(cast_votes, blocks, *how))
+            blocks: Sequence[MemberBlock] = new_blocks(committee, context)
+            how = context, reading.probability
+            votes = sum(committee.map(MemberBlock.vote, blocks, *how))
             verdict = decide(votes[unlabelled], **scaled)
 
-            # lines 12 to 20: every member is handed the rows that the others are surest about
+            # lines 12 to 20: every member is given the rows that the others are surest about
             self.n_iter_ = 0
             while self.n_iter_ < n_rounds and next(steps, None) is not None:
                 self.n_iter_ += 1
@@ -272,11 +273,11 @@ class SSFI(CommitteeMixin, WeightedRanker):
             by_label = row_mask(label == np.arange(labels.n_classes)[:, None])
             options = {"net": reading.net, "sampled": self.permutation == "sampled"}
             how_measured = by_label, confidence, options, data.whole is not None
-            measured = committee.map(measure_and_keep, blocks, setting, *how_measured)
+            measured = committee.map(measure_and_keep, blocks, context, *how_measured)
             parts, voters = zip(*measured, strict=True)
             never_voted = row_mask(label < 0)
             if never_voted.any():
-                votes = sum(committee.map(cast_votes, blocks, *how, never_voted))
+                votes = sum(committee.map(MemberBlock.vote, blocks, *how, never_voted))
                 verdict = decide(votes[unlabelled], **scaled)
                 label[unlabelled], confidence[unlabelled] = verdict
                 # nobody has an opinion: the most frequent class, with no confidence
@@ -284,13 +285,15 @@ class SSFI(CommitteeMixin, WeightedRanker):
             if data.whole is not None:
                 factors = class_factors(votes[unlabelled], **scaled)
                 known = label, confidence
-                label, confidence = label_others(data, committee, voters, how, factors, known)
-            for _ in steps:  # to the end of the bar, also where the rounds stopped early
-                pass
+                how_others = voters, reading.probability, factors
+                label, confidence = label_others(data, committee, *how_others, known)
+            list(steps)  # to the end of the bar, also where the rounds stopped early
 
         self.transduction_ = labels.classes[label]
         self.confidence_ = confidence
-        self.oob_agreement_ = mean_agreement(parts)
+        agreement = np.concatenate([part.agreement for part in parts])
+        agreement = agreement[~np.isnan(agreement)]
+        self.oob_agreement_ = float(agreement.mean()) if len(agreement) else math.nan
         self.n_draws_ = sum_draws(parts)
         divisor = self.n_draws_ if reading.per_draw else committee.n_members
         scores = add_up(parts, divisor, data.n_features)
@@ -300,35 +303,28 @@ class SSFI(CommitteeMixin, WeightedRanker):
 # What travels to the blocks -----------------------------------------------------------------------
 
 
-def cast_votes(
-    block: Block, setting: Any, probability: bool, rows: NDArray[np.uint64] | None = None
-) -> NDArray[np.int64]:
-    """Let each member vote on its out-of-bag rows (and on `rows`, where given)."""
-    return block.vote(setting, probability, rows)
-
-
-def vote_on(voters: Voters, setting: Any, probability: bool, X: Any) -> NDArray[np.int64]:
+def vote_on(voters: Predictors, X: Any, probability: bool) -> NDArray[np.int64]:
     """Let members vote on rows that the committee does not hold."""
-    return voters.vote(setting, probability, X)
+    return voters.vote(X, probability)
 
 
 def measure_and_keep(
-    block: Block, setting: Any, labels: Any, weights: Any, options: Any, keeps_voters: bool
-) -> tuple[Importance, Voters | None]:
+    block: MemberBlock, context: Any, labels: Any, weights: Any, options: Any, keeps_voters: bool
+) -> tuple[Importance, Predictors | None]:
     """Return what the members lose, and those that are to vote on further rows."""
-    lost = measure(block, setting, labels, weights, options)
-    return lost, block.voters(setting) if keeps_voters else None
+    lost = measure(block, context, labels, weights, options)
+    return lost, block.voters(context) if keeps_voters else None
 
 
 def co_train(
-    block: Block, setting: Any, probability: bool, choice: tuple[NDArray[Any], ...]
-) -> tuple[Block, NDArray[np.int64], bool]:
+    block: MemberBlock, context: Any, probability: bool, choice: tuple[NDArray[Any], ...]
+) -> tuple[MemberBlock, NDArray[np.int64], bool]:
     """Hand each member its confident rows (algorithm 2), refit it and let it vote again."""
     order, confidence, class_starts, quotas = choice
-    rows = block.pick_confident(setting, order, confidence, class_starts, quotas)
+    rows = block.pick_confident(context, order, confidence, class_starts, quotas)
     slots = np.repeat(np.arange(len(quotas), dtype=np.int32), quotas)
     block = block.with_picks(rows, np.broadcast_to(slots, rows.shape))
-    return block, block.vote(setting, probability), bool((rows >= 0).any())
+    return block, block.vote(context, probability), bool((rows >= 0).any())
 
 
 # The rows that no member has seen -----------------------------------------------------------------
@@ -337,11 +333,11 @@ def co_train(
 def label_others(
     data: TrainingData,
     committee: Committee,
-    voters: Sequence[Voters],
-    how: tuple[Any, bool],
-    factors: NDArray[np.float64] | None,
-    known: tuple[NDArray[np.int32], NDArray[np.float64]],
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    voters: Sequence[Predictors],
+    probability: bool,
+    factors: Floats | None,
+    known: tuple[Int32s, Floats],
+) -> tuple[Int32s, Floats]:
     """Let members vote on the rows that the training data does not hold, in one pass.
 
     As many vote on each row as on those that it holds, of which each is out of the bag of 1 in e
@@ -352,8 +348,9 @@ def label_others(
     data : TrainingData
         One that knows all rows.
     committee : Committee
-    voters : sequence of Voters
-    how : (Setting, bool)
+    voters : sequence of Predictors
+    probability : bool
+        Members vote with the shares of the classes.
     factors : float array of shape (n_classes,) or None
         What the votes of each class are scaled by.
     known : (int array, float array)
@@ -373,31 +370,22 @@ def label_others(
 
     def vote(X: Any) -> Any:
         if committee.is_remote:  # to send the rows would take longer
-            return sum(vote_on(each, *how, X) for each in voters)
-        return sum(committee.map(vote_on, voters, *how, X))
+            return sum(vote_on(each, X, probability) for each in voters)
+        return sum(committee.map(vote_on, voters, X, probability))
 
     def go_through() -> dict[str, NDArray[Any]]:
-        label = np.empty(len(whole.rows), dtype=np.int32)
-        confidence = np.empty(len(whole.rows))
+        label, confidence = np.empty(len(is_held), dtype=np.int32), np.empty(len(is_held))
         for start, rows in whole.rows.blocks("votes", whole.rows.many_rows):
             others = np.flatnonzero(~is_held[start : start + rows.shape[0]])
             if len(others):
                 X = rows[others]
                 X = csc_array(X) if issparse(X) else np.asfortranarray(X)
-                label[start + others], confidence[start + others] = aggregate_votes(
-                    vote(X), factors
-                )
+                verdict = aggregate_votes(vote(X), factors)
+                label[start + others], confidence[start + others] = verdict
         return {"label": label, "confidence": confidence}
 
-    about = joblib.hash([data.fingerprint, voters, how[1], factors])
+    about = joblib.hash([data.fingerprint, voters, probability, factors])
     made = whole.rows.once("votes", about, go_through)
     label, confidence = made["label"].copy(), made["confidence"].copy()
     label[whole.held], confidence[whole.held] = known
     return label, confidence
-
-
-def mean_agreement(parts: Sequence[Importance]) -> float:
-    """Return the members' mean agreement with the vote; NaN where there was nothing to vote on."""
-    agreement = np.concatenate([part.agreement for part in parts])
-    agreement = agreement[~np.isnan(agreement)]
-    return float(agreement.mean()) if len(agreement) else math.nan

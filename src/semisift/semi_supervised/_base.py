@@ -2,12 +2,13 @@
 
 CoTrainedClassifier: what every co-training classifier does around its loop.
 
-A classifier implements two methods: ``_co_train(data)`` labels rows and keeps what it learnt,
-``_judgements(X, when)`` returns the votes for each class. The base validates, reads the labels, and
-tells what was labelled when.
+A classifier implements two methods: ``_co_train(problem)`` labels rows and keeps the members,
+``_judgements(members, X)`` returns their votes for each class. The base validates, reads the labels
+and tells what was labelled when.
 """
 
 from abc import abstractmethod
+from dataclasses import field
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from semisift.utils._agreement import entropy_diversity
 from semisift.utils._labels import UNLABELLED
 from semisift.utils._named_array import validate_again
 from semisift.utils._sklearn_compat import JOBS, HasMethods, fit_context, num_samples, safe_indexing
+from semisift.utils._typing import Floats, Ints
 
 
 class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimator):
@@ -77,13 +79,7 @@ class SemiSupervisedClassifier(ClassifierMixin, SemiSupervisedMixin, BaseEstimat
 # --- base -----------------------------------------------------------------------------------------
 
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.integer]
-Int32s = NDArray[np.int32]
-Mask = NDArray[np.bool_]
-
 Stop = Literal["max_iter", "no_change", "all_labeled"]
-When = Literal["begin", "end"]
 
 
 class Labelling(NamedTuple):
@@ -161,6 +157,8 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
     estimator: Any = None
     n_jobs: int | None = None
     random_state: int | np.random.RandomState | None = None
+    _first_members: Any = field(init=False)  # before any row was added
+    _members: Any = field(init=False)
 
     # Parameters of a wrapped estimator are the user's and still have to be validated.
     @fit_context(prefer_skip_nested_validation=False)
@@ -206,7 +204,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         votes = self._vote(self._clean(X))
         return np.asarray(self.classes_[votes.argmax(axis=1)])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the share of each class in the votes.
 
         Parameters
@@ -244,20 +242,16 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
                 "y must have a labelled row to evaluate_committee: all are -1, None or NaN."
             )
         clean = self._clean(safe_indexing(X, rows))
-        return CommitteeReport(
-            self._quality(clean, truth, "begin"), self._quality(clean, truth, "end")
-        )
-
-    def _quality(self, X: Any, truth: NDArray[Any], when: When) -> Quality:
-        votes, choices = self._judgements(X, when)
-        is_right = self.classes_[choices] == truth
-        vote = self.classes_[votes.argmax(axis=1)]
-        return Quality(
-            float((vote == truth).mean()), float(is_right.mean()), entropy_diversity(is_right)
-        )
+        found = []
+        for members in (self._first_members, self._members):
+            votes, choices = self._judgements(members, clean)
+            is_right = self.classes_[choices] == truth
+            accuracy = float((self.classes_[votes.argmax(axis=1)] == truth).mean())
+            found.append(Quality(accuracy, float(is_right.mean()), entropy_diversity(is_right)))
+        return CommitteeReport(*found)
 
     @abstractmethod
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
+    def _judgements(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
         """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows).
 
         X is as in ``data.X``.
@@ -265,7 +259,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
 
     @abstractmethod
     def _co_train(self, data: TrainingData) -> Labelling:
-        """Label rows and keep what `_judgements` needs; all randomness from ``data.seed``.
+        """Label rows and keep the members; all randomness from ``data.seed``.
 
         ``data.X`` is a Fortran-ordered float array or a csc_array, ``data.labels`` has at
         least two classes. ``self.classes_`` is set.
@@ -273,7 +267,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
 
     def _vote(self, X: Any) -> NDArray[np.floating]:
         """Return the votes for each class, (n_rows, n_classes), none of them negative."""
-        return self._judgements(X, "end")[0]
+        return self._judgements(self._members, X)[0]
 
     def _n_tasks(self, data: TrainingData) -> int | None:
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""
@@ -307,12 +301,11 @@ def decode(codes: Ints, classes: NDArray[Any]) -> NDArray[Any]:
     >>> decode(np.array([1, -1, 0]), np.array(["no", "yes"]))
     array(['yes', None, 'no'], dtype=object)
     """
-    known = codes != UNLABELLED
-    if known.all():
+    is_labelled = codes != UNLABELLED
+    if is_labelled.all():
         return np.asarray(classes[codes])
-    if classes.dtype.kind in "if":
-        labels = np.full(len(codes), UNLABELLED, dtype=classes.dtype)
-    else:
-        labels = np.full(len(codes), None, dtype=object)
-    labels[known] = classes[codes[known]]
+    is_number = classes.dtype.kind in "if"
+    fill, dtype = (UNLABELLED, classes.dtype) if is_number else (None, object)
+    labels: NDArray[Any] = np.full(len(codes), fill, dtype=dtype)
+    labels[is_labelled] = classes[codes[is_labelled]]
     return labels

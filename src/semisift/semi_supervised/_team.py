@@ -7,40 +7,27 @@ numbers, so the sums are exact, in whatever order they were made.
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import field
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from semisift.base._training_data import TrainingData
-from semisift.committee._members import EnsembleContext, build_context, prepare_context
+from semisift.committee._blocks import Bags, EnsembleContext
+from semisift.committee._bootstrap import Int32s
+from semisift.committee._members import Predictors, TreePredictors, build_context
+from semisift.committee._votes import CommitteeVerdict, decide
 from semisift.parallel import Committee, features_to_draw
-from semisift.semi_supervised._base import (
-    Array,
-    CoTrainedClassifier,
-    Int32s,
-    Ints,
-    Labelling,
-    Mask,
-    Stop,
-    When,
-)
-from semisift.semi_supervised._trained import Bags, fit_and_vote
+from semisift.semi_supervised._base import CoTrainedClassifier, Labelling, Stop
 from semisift.utils._columns import blocks
 from semisift.utils._random import unmask
 from semisift.utils._sklearn_compat import Interval, RealNotInt, StrOptions, at_least, fit_context
+from semisift.utils._typing import Bools, Floats, Ints
 
 # How many features are drawn.
 NUMBER_OR_SHARE: list[Any] = [at_least(1), Interval(RealNotInt, 0, 1, closed="right")]
 MAX_FEATURES: list[Any] = [StrOptions({"sqrt"}), *NUMBER_OR_SHARE]
-
-
-class Opinion(NamedTuple):
-    """The class that some voters prefer, and its share of their votes (0: nobody voted)."""
-
-    label: Int32s
-    confidence: Array
 
 
 class Team:
@@ -49,7 +36,7 @@ class Team:
     Parameters
     ----------
     committee : Committee
-    setting : Setting
+    context : EnsembleContext
     data : TrainingData
     probability : bool
         Members vote with class shares instead of one vote for a class.
@@ -62,7 +49,7 @@ class Team:
         What each member was last trained on, and at first.
     out_of_bag : boolean array of shape (n_members, n_labelled)
         Which labelled rows were not in a member's bootstrap.
-    members, first_members : TreeMembers or EstimatorMembers
+    members, first_members : Predictors
         As they are, and as they began.
     own : int32 array of shape (n_members, n_rows, n_classes)
         The votes of each member.
@@ -73,7 +60,7 @@ class Team:
     def __init__(
         self,
         committee: Committee,
-        setting: EnsembleContext,
+        context: EnsembleContext,
         data: TrainingData,
         *,
         probability: bool,
@@ -81,10 +68,10 @@ class Team:
     ) -> None:
         self.data = data
         self.labels = data.labels
-        self._committee, self._setting, self._probability = committee, setting, probability
-        prepare_context(committee, setting)
+        self._committee, self._context, self._probability = committee, context, probability
+        context.prepare(committee)
         n_members = committee.n_members
-        subspaces, counts, out_of_bag = setting.new_block(0, n_members).plan(setting)
+        subspaces, counts, out_of_bag = context.new_block(0, n_members).sample(context)
         self.out_of_bag = unmask(out_of_bag, data.n_rows)[:, self.labels.labelled]
         if not bootstrap:
             counts = np.ones_like(counts)
@@ -99,25 +86,32 @@ class Team:
     def __len__(self) -> int:
         return self._committee.n_members
 
-    def train(self, bags: Bags, chosen: Mask, n_round: int) -> None:
+    def train(self, bags: Bags, chosen: Bools, n_round: int) -> None:
         """Train some members on new bags; the others keep theirs."""
-        fresh, votes = self._fit(bags.emptied(~chosen))
-        self.members = self.members.replaced(fresh, chosen)
+        of_chosen = bags._replace(
+            counts=np.where(chosen[:, None], bags.counts, np.int32(0)),
+            rows=np.where(chosen[:, None], bags.rows, np.int32(-1)),
+        )
+        fresh, votes = self._fit(of_chosen)
+        both = type(fresh).join([self.members, fresh])
+        self.members = both.take(np.arange(len(chosen)) + len(chosen) * chosen)
         self.total += (votes[chosen] - self.own[chosen]).sum(axis=0, dtype=np.int64)
         self.own[chosen] = votes[chosen]
         self.bags = bags
-        handed = bags.rows[chosen]
-        handed = np.unique(handed[handed >= 0])
-        self.first_round[handed[self.first_round[handed] < 0]] = n_round
+        added = bags.rows[chosen]
+        added = np.unique(added[added >= 0])
+        self.first_round[added[self.first_round[added] < 0]] = n_round
 
-    def companions(self, members: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Opinion]]:
+    def companions(
+        self, members: NDArray[np.intp]
+    ) -> Iterator[tuple[NDArray[np.intp], CommitteeVerdict]]:
         """Yield some members at a time, with what all but each think of the unlabelled rows."""
         rows = self.labels.unlabelled
         for part in blocks(len(members), max(1, len(rows)) * self.labels.n_classes):
             yield members[part], decide(self.total[rows] - self.own[members[part]][:, rows])
 
     def labelling(self, n_iter: int, stop: Stop) -> Labelling:
-        """Return what the members were handed: the label that most of them have for a row."""
+        """Return what the members were given: the label that most of them have for a row."""
         held = self.bags.rows >= 0
         votes = np.zeros((self.data.n_rows, self.labels.n_classes), dtype=np.int64)
         np.add.at(votes, (self.bags.rows[held], self.bags.labels[held]), 1)
@@ -125,11 +119,45 @@ class Team:
         iterations = np.where(codes < 0, -1, self.first_round)
         return Labelling(codes, iterations, n_iter, stop)
 
+    def bags_with(
+        self, chosen: Bools, rows: Int32s, labels: Int32s, weights: Floats | None = None
+    ) -> Bags:
+        """Return the bags after some members got all labelled rows and new ones, but no others."""
+        old = self.bags
+        old_weights = np.ones(old.rows.shape) if old.weights is None else old.weights
+        return old._replace(
+            counts=np.where(chosen[:, None], np.int32(1), old.counts),
+            rows=_mix(chosen, rows, old.rows, -1),
+            labels=_mix(chosen, labels, old.labels, -1),
+            weights=None if weights is None else _mix(chosen, weights, old_weights, 1),
+        )
+
     def _fit(self, bags: Bags) -> tuple[Any, Int32s]:
         jobs = [(start, bags.part(start, stop)) for start, stop in self._committee.ranges()]
-        shared = self._setting, self.data.X, self._probability
-        parts, votes = zip(*self._committee.map(fit_and_vote, jobs, *shared), strict=True)
-        return type(parts[0]).join(parts), np.concatenate(votes)
+        shared = self._context, self._probability
+        fitted, votes = zip(*self._committee.map(fit_and_vote, jobs, *shared), strict=True)
+        return type(fitted[0]).join(fitted), np.concatenate(votes)
+
+
+def fit_and_vote(
+    job: tuple[int, Bags], context: EnsembleContext, probability: bool
+) -> tuple[Predictors, Int32s]:
+    """Fit a range of members and let each vote on all rows."""
+    members = context.predictors.fit(context, *job)
+    return members, members.vote_each(for_members(members, context.data), probability)
+
+
+def for_members(members: Predictors, X: Any) -> Any:
+    """Return X as members read it: trees by column, estimators sparse rows by row."""
+    return X if isinstance(members, TreePredictors) or not issparse(X) else X.tocsr()
+
+
+def _mix(chosen: Bools, new: NDArray[Any], old: NDArray[Any], fill: int) -> NDArray[Any]:
+    """Return the rows of `new` where chosen, else of `old`, filled up to one width."""
+    mixed = np.full((len(old), max(new.shape[1], old.shape[1])), fill, dtype=new.dtype)
+    mixed[chosen, : new.shape[1]] = new[chosen]
+    mixed[~chosen, : old.shape[1]] = old[~chosen]
+    return mixed
 
 
 class CommitteeClassifier(CoTrainedClassifier):
@@ -150,8 +178,6 @@ class CommitteeClassifier(CoTrainedClassifier):
     voting: Literal["hard", "soft"] = "soft"
     n_members: int
     max_features: int | float | Literal["sqrt"]
-    _first_members: Any = field(init=False)  # as they began
-    _members: Any = field(init=False)
 
     # Parameters of a wrapped estimator are the user's and still have to be validated.
     @fit_context(prefer_skip_nested_validation=False)
@@ -186,22 +212,10 @@ class CommitteeClassifier(CoTrainedClassifier):
         return self.max_iter
 
     def _co_train(self, data: TrainingData) -> Labelling:
-        n_iter = 0
-        stop: Stop = "max_iter"
-        with Committee(self.n_members, self.n_jobs) as committee:
-            team = self._team(committee, data)
-            rounds = self._rounds(team)
-            for _ in self._progress(range(self.max_iter), "round"):
-                if stop == "max_iter":  # else to the end of the bar
-                    n_iter, stop = n_iter + 1, next(rounds, "no_change")
-        self._keep(team)
-        return team.labelling(n_iter, stop)
-
-    def _team(self, committee: Committee, data: TrainingData) -> Team:
         n_drawn = features_to_draw(self.max_features, data.n_features)
         # an estimator that gets all features gets them in their own order
         gets_all = self.estimator is not None and n_drawn == data.n_features
-        setting = build_context(
+        context = build_context(
             data,
             n_drawn,
             estimator=self.estimator,
@@ -210,9 +224,18 @@ class CommitteeClassifier(CoTrainedClassifier):
             large_bags=True,
             draws_at_nodes=self.is_forest or gets_all,
         )
-        return Team(committee, setting, data, **self._ways())
+        n_iter = 0
+        stop: Stop = "max_iter"
+        with Committee(self.n_members, self.n_jobs) as committee:
+            team = Team(committee, context, data, **self._team_options())
+            rounds = self._rounds(team)
+            for _ in self._progress(range(self.max_iter), "round"):
+                if stop == "max_iter":  # else to the end of the bar
+                    n_iter, stop = n_iter + 1, next(rounds, "no_change")
+        self._keep(team)
+        return team.labelling(n_iter, stop)
 
-    def _ways(self) -> dict[str, bool]:
+    def _team_options(self) -> dict[str, bool]:
         """Return the options of the team: how its members vote and what they start on."""
         return {"probability": self.voting == "soft"}
 
@@ -230,41 +253,21 @@ class CommitteeClassifier(CoTrainedClassifier):
         -------
         y : ndarray of shape (n_members, n_samples)
         """
-        votes = self._members.vote_each(self._clean(X), False)
+        X = for_members(self._members, self._clean(X))
+        votes = self._members.vote_each(X, False)
         return np.asarray(self.classes_[votes.argmax(axis=2)])
 
-    def _vote(self, X: Any) -> Array:
+    def _vote(self, X: Any) -> Floats:
+        X = for_members(self._members, X)
         return np.asarray(self._members.vote(X, self.voting == "soft"), dtype=np.float64)
 
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
-        members = self._members if when == "end" else self._first_members
+    def _judgements(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
+        X = for_members(members, X)
         choices = members.vote_each(X, False).argmax(axis=2)
         return members.vote(X, self.voting == "soft"), choices
 
 
-def decide(votes: Ints) -> Opinion:
-    """Return the class with most votes, the first of equal ones, and its share.
-
-    Parameters
-    ----------
-    votes : int array of shape (..., n_classes)
-
-    Returns
-    -------
-    Opinion
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> decide(np.array([[3, 1], [2, 2], [0, 0]]))
-    Opinion(label=array([0, 0, 0], dtype=int32), confidence=array([0.75, 0.5 , 0.  ]))
-    """
-    total = votes.sum(axis=-1)
-    confidence = votes.max(axis=-1) / np.maximum(total, 1)
-    return Opinion(votes.argmax(axis=-1).astype(np.int32), confidence)
-
-
-def pad_rows(chosen: Mask, rows: Int32s, *values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+def pad_rows(chosen: Bools, rows: Int32s, *values: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """List the chosen rows of each member, -1 behind them, and the values that belong to them.
 
     Parameters

@@ -12,18 +12,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from semisift.committee._blocks import count_quotas
-from semisift.semi_supervised._base import Int32s, Mask, Stop
+from semisift.committee._bootstrap import Int32s
+from semisift.semi_supervised._base import Stop
 from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.utils._random import Purpose, stream_words
 from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, StrOptions, at_least
+from semisift.utils._typing import Bools
 
 
 class CoBC(CommitteeClassifier):
-    """A committee whose members are handed the rows that their companions are surest about.
+    """A committee whose members are given the rows that their companions are surest about.
 
     Members differ by bootstraps of the labelled rows, by the features that each draws, or by both.
     In each round each member i draws a pool of its unlabelled rows. Its companions, all members but
-    i, average their class probabilities there, and for each class k the member is handed the n_k
+    i, average their class probabilities there, and for each class k the member is given the n_k
     rows of the pool that they give to this class with most confidence::
 
         n_k = max(1, ceil(growth * share of class k among the labelled rows))
@@ -31,7 +33,7 @@ class CoBC(CommitteeClassifier):
     and is trained again. A round costs the training of all members and one comparison for each
     member, row and class.
 
-    What is a reading: a row that one member is handed stays in the pools of the others; the
+    What is a reading: a row that one member is given stays in the pools of the others; the
     companions are those of the start of the round for all members; equally confident rows come in
     random order, of each member its own. Members are trees that draw half of the features, which
     was more accurate than all of them (by .024) or their square root (.010); ten rounds were by
@@ -49,7 +51,7 @@ class CoBC(CommitteeClassifier):
         Features that each member draws (random subspaces): the rounded square root, a number or a
         share; 1.0 is all of them.
     growth : float, default=1
-        Rows that a member is handed in a round, shared among the classes by their shares among the
+        Rows that a member is given in a round, shared among the classes by their shares among the
         labelled rows and rounded up: with 1, one row of each class.
     pool_size : int, default=100
         Unlabelled rows that a member chooses from in a round; None is all of them.
@@ -69,11 +71,11 @@ class CoBC(CommitteeClassifier):
         Label of every row: its own, or the one under which most members have it in their training
         rows; -1 (None where the classes are no numbers) where no member has it.
     labeled_iter_ : ndarray of shape (n_samples,)
-        The round in which a member was first handed the row: 0 for labelled rows, -1 for never.
+        The round in which a member was first given the row: 0 for labelled rows, -1 for never.
     n_iter_ : int
         Rounds, the last of which may have found nothing to hand out.
     termination_condition_ : {"max_iter", "no_change", "all_labeled"}
-        Why the rounds ended; "all_labeled": each member has been handed all rows.
+        Why the rounds ended; "all_labeled": each member has been given all rows.
     {n_features_in_}
     {feature_names_in_}
 
@@ -109,8 +111,8 @@ class CoBC(CommitteeClassifier):
     pool_size: int | None = 100
     max_iter: int = 10
 
-    def _ways(self) -> dict[str, bool]:
-        return {**super()._ways(), "bootstrap": self.bootstrap is not None}
+    def _team_options(self) -> dict[str, bool]:
+        return {**super()._team_options(), "bootstrap": self.bootstrap is not None}
 
     def _rounds(self, team: Team) -> Iterator[Stop]:
         labels = team.labels
@@ -133,7 +135,7 @@ class CoBC(CommitteeClassifier):
             yield "max_iter" if left.any() else "all_labeled"
 
 
-def draw_pools(seed: int, n_round: int, left: Mask, unlabelled: Int32s, pool_size: int) -> Mask:
+def draw_pools(seed: int, n_round: int, left: Bools, unlabelled: Int32s, pool_size: int) -> Bools:
     """Draw the pool of each member from the rows that it has left.
 
     Parameters
@@ -157,7 +159,7 @@ def draw_pools(seed: int, n_round: int, left: Mask, unlabelled: Int32s, pool_siz
     return left & (place < pool_size)
 
 
-def pick_surest(team: Team, pools: Mask, quotas: Int32s) -> tuple[Mask, Int32s]:
+def pick_surest(team: Team, pools: Bools, quotas: Int32s) -> tuple[Bools, Int32s]:
     """Pick from each member's pool, class by class, the rows that its companions are surest about.
 
     Parameters

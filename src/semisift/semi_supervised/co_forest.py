@@ -12,17 +12,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.semi_supervised._base import Array, Stop
-from semisift.semi_supervised._team import (
-    MAX_FEATURES,
-    CommitteeClassifier,
-    Opinion,
-    Team,
-    decide,
-    pad_rows,
-)
+from semisift.committee._votes import CommitteeVerdict, decide
+from semisift.semi_supervised._base import Stop
+from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team, pad_rows
 from semisift.utils._random import Purpose, stream_words
 from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, at_least
+from semisift.utils._typing import Floats
 
 # e' at the start, and what counts as the error where no labelled row tells: no better than chance
 CHANCE = 0.5
@@ -31,7 +26,7 @@ FIRST_SHARE, FIRST_MOST = 0.1, 100
 
 
 class CoForest(CommitteeClassifier):
-    """A random forest whose trees are handed the rows that the other trees are sure about.
+    """A random forest whose trees are given the rows that the other trees are sure about.
 
     Each tree i starts on a bootstrap of the labelled rows L. In each round the concomitant
     committee H_i, all trees but i, is judged on the labelled rows: those about which it is more
@@ -83,7 +78,7 @@ class CoForest(CommitteeClassifier):
         Label of every row: its own, or the one under which most trees have it in their training
         rows; -1 (None where the classes are no numbers) where no tree has it.
     labeled_iter_ : ndarray of shape (n_samples,)
-        The round in which a tree was first handed the row: 0 for labelled rows, -1 for never.
+        The round in which a tree was first given the row: 0 for labelled rows, -1 for never.
     errors_ : ndarray of shape (n_members,)
         The last e'_i.
     n_iter_ : int
@@ -136,13 +131,13 @@ class CoForest(CommitteeClassifier):
             chosen = is_more & (error * weight < previous * size)
             if not chosen.any():
                 return
-            team.train(team.bags.handed(chosen, kept, labels, weights), chosen, n_round)
+            team.train(team.bags_with(chosen, kept, labels, weights), chosen, n_round)
             self.errors_ = np.where(chosen, error, previous)
             size = np.where(chosen, weight, size)
             yield "max_iter"
 
 
-def measure_errors(team: Team, min_confidence: float) -> Array:
+def measure_errors(team: Team, min_confidence: float) -> Floats:
     """Return e_i, the error on sure labelled rows of the committee without each member.
 
     Parameters
@@ -163,7 +158,9 @@ def measure_errors(team: Team, min_confidence: float) -> Array:
     return np.where(n_sure > 0, wrong.sum(axis=1) / np.maximum(n_sure, 1), CHANCE)
 
 
-def count_draws(error: Array, previous: Array, size: Array, n_unlabelled: int) -> NDArray[np.int64]:
+def count_draws(
+    error: Floats, previous: Floats, size: Floats, n_unlabelled: int
+) -> NDArray[np.int64]:
     """Return how many unlabelled rows each member may draw: ``ceil(e' s' / e - 1)``.
 
     Parameters
@@ -211,7 +208,7 @@ def keep_sure(
     """
     unlabelled = team.labels.unlabelled
     shape = len(team), len(unlabelled)
-    opinion = Opinion(np.zeros(shape, dtype=np.int32), np.zeros(shape))
+    opinion = CommitteeVerdict(np.zeros(shape, dtype=np.int32), np.zeros(shape))
     kept = np.zeros(shape, dtype=bool)
     for members, (label, confidence) in team.companions(np.flatnonzero(most)):
         numbers = (n_round * len(team) + members)[:, None]

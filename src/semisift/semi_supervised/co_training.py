@@ -20,12 +20,18 @@ import numpy as np
 
 from semisift.base._training_data import TrainingData
 from semisift.parallel import Committee
-from semisift.semi_supervised._base import Array, Ints
-from semisift.semi_supervised._subspace_loop import Picks, SubspaceClassifier, pick
-from semisift.semi_supervised._subspace_members import EstimatorTrainer, Trainer, rounded
+from semisift.semi_supervised._subspace_loop import (
+    EstimatorTrainer,
+    Picks,
+    SubspaceClassifier,
+    Trainer,
+    pick,
+    rounded,
+)
 from semisift.utils._random import Purpose, stream_words
 from semisift.utils._sklearn_compat import StrOptions, at_least
 from semisift.utils._text import format_value
+from semisift.utils._typing import Floats, Ints
 
 # Separates the order in which rows enter the pool from other draws with the same seed.
 POOL_MEMBER = 0x706F6F6C
@@ -105,12 +111,10 @@ class CoTraining(SubspaceClassifier):
     def _draw(self, data: TrainingData) -> list[Ints]:
         counts, p = data.labels.counts, data.n_features
         self.n_per_class_ = np.maximum(1, np.rint(counts / counts.min())).astype(np.int64)
-        if self.views is not None:
-            self.views_ = check_views(self.views, p)
-        else:
-            order = np.argsort(stream_words(data.seed, 0, Purpose.SUBSPACE, np.arange(p)))
-            # of a single column there are no halves: both see it
-            self.views_ = [order[: max(1, p // 2)], order[p // 2 :]]
+        order = np.argsort(stream_words(data.seed, 0, Purpose.SUBSPACE, np.arange(p)))
+        # of a single column there are no halves: both see it
+        halves: list[Ints] = [order[: max(1, p // 2)], order[p // 2 :]]
+        self.views_ = halves if self.views is None else check_views(self.views, p)
         return self.views_
 
     def _trainer(
@@ -125,10 +129,10 @@ class CoTraining(SubspaceClassifier):
         pool = trainer.rows[: self.pool_size]
         shares = rounded(trainer.judge_each(pool))
         one, other = (pick(own, pool, seed, n_iter, self.n_per_class_) for own in shares)
-        return settle(one, other, shares.max(axis=2))
+        return merge_picks(one, other, shares.max(axis=2))
 
 
-def settle(one: Picks, other: Picks, sureness: Array) -> Picks:
+def merge_picks(one: Picks, other: Picks, sureness: Floats) -> Picks:
     """Put two picks together; where they disagree about a row the surer one is right.
 
     Parameters
@@ -167,13 +171,8 @@ def check_views(views: Any, n_features: int) -> list[Ints]:
     if len(columns) != 2:
         raise ValueError(f"views must be two lists of columns: got {len(columns)}.")
     for view in columns:
-        if (
-            view.ndim != 1
-            or view.dtype.kind not in "iu"
-            or not len(view)
-            or len(np.unique(view)) < len(view)
-            or not np.isin(view, range(n_features)).all()
-        ):
+        is_list = view.ndim == 1 and view.dtype.kind in "iu" and len(view) > 0
+        if not (is_list and len(set(view) & set(range(n_features))) == len(view)):
             raise ValueError(
                 "views must hold column numbers, each once in a view, from 0 to "
                 f"{n_features - 1}: got {format_value(view.tolist())}."

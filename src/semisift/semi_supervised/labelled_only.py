@@ -1,4 +1,4 @@
-"""LabelledOnly: let an ordinary classifier sit behind a semi-supervised ranker."""
+"""LabelledOnly: an ordinary classifier behind a semi-supervised ranker; and labelled rows alone."""
 
 from typing import Any, ClassVar, Self
 
@@ -8,16 +8,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from semisift.base._validation import (
-    check_unmasked,
-    classes_of,
-    decisions_of,
-    fit_classifier,
-    labels_of,
-    probabilities_of,
-)
+from semisift.base import _validation as checks
+from semisift.base._training_data import TrainingData
+from semisift.base._validation import check_conversion, check_unmasked
+from semisift.committee._bootstrap import Int32s
 from semisift.utils._columns import check_structure
 from semisift.utils._labels import parse_labels
 from semisift.utils._sklearn_compat import (
@@ -107,8 +104,10 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "but the target y is None."
             )
         X, y, params = self._labelled("fit", X, y, params)
-        self.estimator_ = fit_classifier(clone(self.estimator), X, y, **params)
-        self.classes_ = classes_of(self.estimator_, None)  # a frozen one may know others than y
+        self.estimator_ = checks.fit_classifier(clone(self.estimator), X, y, **params)
+        self.classes_ = checks.classes_of(
+            self.estimator_, None
+        )  # a frozen one may know others than y
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
@@ -127,7 +126,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
         """
         self._check_asked(X)
-        return labels_of(self.estimator_, X, self.classes_)
+        return checks.labels_of(self.estimator_, X, self.classes_)
 
     @available_if(estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.floating]:
@@ -142,7 +141,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         self._check_asked(X)
-        return probabilities_of(self.estimator_, X, self.classes_)[1]
+        return checks.probabilities_of(self.estimator_, X, self.classes_)[1]
 
     @available_if(estimator_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.floating]:
@@ -157,7 +156,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         self._check_asked(X)
-        return decisions_of(self.estimator_, X, self.classes_)[1]
+        return checks.decisions_of(self.estimator_, X, self.classes_)[1]
 
     def _check_asked(self, X: Any) -> None:
         check_is_fitted(self)
@@ -200,9 +199,8 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         routing : MetadataRouter
         """
-        mapping = (
-            MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")
-        )
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping = mapping.add(caller="score", callee="score")
         return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Tags:
@@ -214,9 +212,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def labelled_part(
-    X: Any, y: Any, needed: str | None = None
-) -> tuple[Any, NDArray[np.int32], NDArray[Any]]:
+def labelled_part(X: Any, y: Any, needed: str | None = None) -> tuple[Any, Int32s, NDArray[Any]]:
     """Return X in a form that can be sliced, the labelled rows and their labels.
 
     Parameters
@@ -242,3 +238,26 @@ def labelled_part(
             f"{needed}: all {len(labels.codes)} values of y are unlabelled (-1, None or NaN)."
         )
     return X, rows, labels.classes[labels.codes[rows]]
+
+
+def rows_to_learn(model: Any, X: Any, y: Any) -> tuple[NDArray[np.floating], NDArray[Any]]:
+    """Return rows and labels for the fit of a model, which knows the columns from then on."""
+    check_conversion(X)
+    X, y = validate_data(model, X, y, dtype=None, ensure_all_finite=False)
+    check_classification_targets(y)
+    return _check_rows(model, X), y
+
+
+def rows_to_predict(model: Any, X: Any) -> NDArray[np.floating]:
+    """Return rows for a fitted model, with the columns that it knows."""
+    check_is_fitted(model)
+    check_conversion(X)
+    return _check_rows(
+        model, validate_data(model, X, dtype=None, ensure_all_finite=False, reset=False)
+    )
+
+
+def _check_rows(model: Any, X: NDArray[Any]) -> NDArray[np.floating]:
+    """Refuse what is no number, missing or infinite, naming the columns."""
+    names = getattr(model, "feature_names_in_", None)
+    return np.asarray(TrainingData.build(X, feature_names=names).X)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from semisift.semi_supervised._validation import rows_to_learn, rows_to_predict
+from semisift.semi_supervised.labelled_only import rows_to_learn, rows_to_predict
 from semisift.utils._naive_bayes import (
     NaiveBayes,
     category_log_probability,
@@ -18,6 +18,7 @@ from semisift.utils._naive_bayes import (
     mean_and_variance,
 )
 from semisift.utils._sklearn_compat import Interval, fit_context
+from semisift.utils._typing import Bools, Floats
 from semisift.utils._validation import as_array
 
 
@@ -84,7 +85,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         mask = self._mask(n_features)
         return "naive Bayes", (NaiveBayes(self.var_smoothing, self.alpha, mask),)
 
-    def _mask(self, n_features: int) -> NDArray[np.bool_]:
+    def _mask(self, n_features: int) -> Bools:
         if self.categorical is None:
             return np.zeros(n_features, dtype=bool)
         mask = as_array(self.categorical)
@@ -139,7 +140,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
             self.category_log_prob_[j] = log_probability[..., 0]
         return self
 
-    def predict_joint_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return ``log P(c) + log P(x | c)`` of each row and class.
 
         Of a row so far from all classes that each value would be below all numbers, the class that
@@ -176,7 +177,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
             joint[far] = self._nearest(X[far], terms[:, far])
         return joint
 
-    def _nearest(self, X: NDArray[np.float64], terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _nearest(self, X: Floats, terms: Floats) -> Floats:
         """Return the joint log-probability of rows whose squares are beyond all numbers.
 
         Parameters
@@ -214,7 +215,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         joint = self.predict_joint_log_proba(X)
         return self.classes_[joint.argmax(axis=1)]
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Floats:
         """Predict the log-probability of each class.
 
         Parameters
@@ -228,7 +229,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
         joint = self.predict_joint_log_proba(X)
         return joint - logsumexp(joint, axis=1, keepdims=True)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each class.
 
         Parameters

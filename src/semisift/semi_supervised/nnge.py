@@ -30,9 +30,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from semisift import _kernels
-from semisift.semi_supervised._validation import rows_to_learn, rows_to_predict
+from semisift.committee._bootstrap import Int32s
+from semisift.semi_supervised.labelled_only import rows_to_learn, rows_to_predict
 from semisift.utils._sklearn_compat import at_least, fit_context
 from semisift.utils._text import format_value, plural
+from semisift.utils._typing import Bools, Floats
 from semisift.utils._validation import as_array
 
 
@@ -55,14 +57,14 @@ class Exemplars(NamedTuple):
         How many these are, 0 for numeric columns.
     """
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    lower: Floats
+    upper: Floats
     held: NDArray[np.uint64]
-    codes: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    scales: NDArray[np.float64]
-    values: dict[int, NDArray[np.float64]]
-    n_values: NDArray[np.int32]
+    codes: Int32s
+    counts: Int32s
+    scales: Floats
+    values: dict[int, Floats]
+    n_values: Int32s
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -200,7 +202,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         codes = self._predict_codes(rows_to_predict(self, X))
         return np.asarray(self.classes_[codes])
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Return 1 for the class of the nearest box of each row and 0 for the others.
 
         Parameters
@@ -223,11 +225,7 @@ class NNge(ClassifierMixin, BaseEstimator):
     # does not look at the parameter `categorical`.
 
     def _fit_arrays(
-        self,
-        X: NDArray[np.floating],
-        codes: NDArray[np.int32],
-        n_classes: int,
-        nominal: NDArray[np.bool_] | None = None,
+        self, X: NDArray[np.floating], codes: Int32s, n_classes: int, nominal: Bools | None = None
     ) -> Self:
         """Learn from finite X and class codes in 0, ..., n_classes - 1; `nominal` is a mask."""
         _kernels.warn_if_missing()
@@ -250,12 +248,11 @@ class NNge(ClassifierMixin, BaseEstimator):
         lower, upper = lower[:, :n].copy(), upper[:, :n].copy()
         lower[columns] = upper[columns] = np.nan
         of_class, counts = members[:, :n].copy()
-        held = held[:, :n].copy()
-        learnt = lower, upper, held, of_class, counts, scales, values, n_values
+        learnt = lower, upper, held[:, :n].copy(), of_class, counts, scales, values, n_values
         self._exemplars = Exemplars(*learnt)
         return self
 
-    def _predict_codes(self, X: NDArray[np.floating]) -> NDArray[np.int32]:
+    def _predict_codes(self, X: NDArray[np.floating]) -> Int32s:
         """Return the class codes of the rows of finite X."""
         known = self._exemplars
         encoded = _encode(np.ascontiguousarray(X, dtype=np.float64), known.values)
@@ -266,7 +263,7 @@ class NNge(ClassifierMixin, BaseEstimator):
         return known.codes[nearest]
 
 
-def _parse_categorical(categorical: Any, n_columns: int) -> NDArray[np.bool_] | None:
+def _parse_categorical(categorical: Any, n_columns: int) -> Bools | None:
     """Return the mask of nominal columns, None if there are none."""
     if categorical is None:
         return None
@@ -284,7 +281,7 @@ def _parse_categorical(categorical: Any, n_columns: int) -> NDArray[np.bool_] | 
     return mask if mask.any() else None
 
 
-def _encode(X: NDArray[np.float64], values: dict[int, NDArray[np.float64]]) -> NDArray[np.float64]:
+def _encode(X: Floats, values: dict[int, Floats]) -> Floats:
     """Replace nominal values by their numbers, -1 for unknown ones."""
     if not values:
         return X
@@ -296,9 +293,9 @@ def _encode(X: NDArray[np.float64], values: dict[int, NDArray[np.float64]]) -> N
     return X
 
 
-def _values_of(learnt: Exemplars) -> list[dict[int, NDArray[np.float64]]]:
+def _values_of(learnt: Exemplars) -> list[dict[int, Floats]]:
     """Return the nominal values of each box."""
-    found: list[dict[int, NDArray[np.float64]]] = [{} for _ in learnt.codes]
+    found: list[dict[int, Floats]] = [{} for _ in learnt.codes]
     word = 0
     for j, known in learnt.values.items():
         number = np.arange(len(known))

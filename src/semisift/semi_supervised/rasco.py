@@ -24,9 +24,9 @@ equal width; Prob-MRMR's negative scores count as 0.
 from typing import Any, ClassVar, Literal
 
 from semisift.base._training_data import TrainingData
+from semisift.committee._bootstrap import Int32s
 from semisift.ensemble._random_subspaces import Kind, draw_subspaces
 from semisift.parallel import features_to_draw
-from semisift.semi_supervised._base import Int32s
 from semisift.semi_supervised._subspace_loop import SubspaceClassifier
 from semisift.semi_supervised._team import NUMBER_OR_SHARE
 from semisift.utils._sklearn_compat import MAX_MEMBERS, StrOptions, at_least

@@ -7,6 +7,7 @@ D. Yarowsky (1995). Unsupervised word sense disambiguation rivaling supervised m
         add the rows that it is surest about, with the classes that it gives them
 """
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -14,12 +15,12 @@ import numpy as np
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from semisift.base._training_data import TrainingData
-from semisift.base._validation import fit_classifier
-from semisift.committee._estimators import Member, gets_dense, with_random_states
-from semisift.semi_supervised._base import Ints, Labelling
-from semisift.semi_supervised._subspace_loop import SubspaceClassifier, check_estimator
-from semisift.semi_supervised._subspace_members import EstimatorPanel, take
+from semisift.committee._estimators import with_random_states
+from semisift.parallel import Committee
+from semisift.semi_supervised._base import Labelling
+from semisift.semi_supervised._subspace_loop import EstimatorTrainer, SubspaceClassifier
 from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
+from semisift.utils._typing import Ints
 
 
 class SelfTraining(SubspaceClassifier):
@@ -97,33 +98,28 @@ class SelfTraining(SubspaceClassifier):
     def _draw(self, data: TrainingData) -> Ints:
         return np.arange(data.n_features)[None, :]
 
-    def _co_train(self, data: TrainingData) -> Labelling:
-        if not self._uses_threshold(data):
-            return super()._co_train(data)
-        labels = data.labels
-        estimator = check_estimator(self.estimator, len(labels.labelled))
-        if not hasattr(estimator, "predict_proba"):
-            raise ValueError(
-                "label_by='min_confidence' needs an estimator with predict_proba: got "
-                f"{estimator!r}."
-            )
-        estimator = with_random_states(estimator, data.seed, 0)
-        columns = np.arange(data.n_features, dtype=np.int32)
-        is_dense = gets_dense(estimator, data.n_rows, data.n_features)
-        X = data.X.tocsr() if data.is_sparse else data.X
-        rows = take(X, slice(None), columns, is_dense)
-        first = fit_classifier(
-            with_random_states(estimator, data.seed, 0),
-            rows[labels.labelled],
-            labels.codes[labels.labelled],
-        )
-        begin = Member(0, columns, first, labels.n_classes)
-        begin.class_shares(rows[:1])  # what it answers is checked
+    def _co_train(self, training: TrainingData) -> Labelling:
+        if not self._uses_threshold(training):
+            return super()._co_train(training)
+        estimator = self._classifier(training)
+        with Committee(1, self.n_jobs) as committee:
+            trainer = EstimatorTrainer(training, self._draw(training), estimator, committee)
+            if not hasattr(estimator, "predict_proba"):
+                raise ValueError(
+                    "label_by='min_confidence' needs an estimator with predict_proba: got "
+                    f"{estimator!r}."
+                )
+            trainer.judge_each(trainer.rows[:1])  # what it answers is checked
+            begin, _ = trainer.members()
+        (member,), data = begin.fitted, trainer.context.data
+        rows = begin.row_format.take(data, np.arange(training.n_rows), member.columns)
         model = SelfTrainingClassifier(
-            estimator, threshold=self.min_confidence, max_iter=self.max_iter
-        ).fit(rows, labels.codes)
-        end = begin._replace(estimator=model.estimator_)
-        self._panel = EstimatorPanel([begin], [end], labels.n_classes, is_dense)
+            with_random_states(estimator, training.seed, 0),
+            threshold=self.min_confidence,
+            max_iter=self.max_iter,
+        ).fit(rows, training.labels.codes)
+        end = replace(begin, fitted=[member._replace(estimator=model.estimator_)])
+        self._first_members, self._members = begin, end
         return Labelling(
             model.transduction_, model.labeled_iter_, model.n_iter_, model.termination_condition_
         )

@@ -11,10 +11,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from semisift.semi_supervised._base import Array, Int32s, Ints, Stop
-from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team, decide
+from semisift.committee._bootstrap import Int32s
+from semisift.committee._votes import decide
+from semisift.semi_supervised._base import Stop
+from semisift.semi_supervised._team import MAX_FEATURES, CommitteeClassifier, Team
 from semisift.utils._random import Purpose, stream_words, unit_interval
 from semisift.utils._sklearn_compat import MAX_MEMBERS, Interval, at_least
+from semisift.utils._typing import Floats, Ints
 
 # Nothing is divided by 0 where it is cold.
 COLDEST = float(np.finfo(np.float64).tiny)
@@ -74,7 +77,7 @@ class SemiSupervisedForest(CommitteeClassifier):
         Label of every row: its own, or the one that most trees drew for it in the last round; -1
         (None where the classes are no numbers) where the airbag has brought back the first forest.
     labeled_iter_ : ndarray of shape (n_samples,)
-        The round in which a tree was first handed the row: 0 for labelled rows, -1 for never.
+        The round in which a tree was first given the row: 0 for labelled rows, -1 for never.
     oob_errors_ : ndarray of shape (2,)
         Out-of-bag error on the labelled rows, of the first forest and of the last; NaN where each
         row is in all bootstraps.
@@ -146,7 +149,7 @@ class SemiSupervisedForest(CommitteeClassifier):
         super()._keep(team)
 
 
-def label_shares(votes: Ints, alpha: float, temperature: float) -> Array:
+def label_shares(votes: Ints, alpha: float, temperature: float) -> Floats:
     """Return the probability of each label for each row.
 
     Parameters
@@ -174,7 +177,7 @@ def label_shares(votes: Ints, alpha: float, temperature: float) -> Array:
     return weight / weight.sum(axis=1, keepdims=True)
 
 
-def draw_labels(shares: Array, rows: Int32s, seed: int, n_round: int, n_members: int) -> Int32s:
+def draw_labels(shares: Floats, rows: Int32s, seed: int, n_round: int, n_members: int) -> Int32s:
     """Draw a label of each row for each member from its own stream: (n_members, n_rows)."""
     numbers = n_round * n_members + np.arange(n_members)[:, None]
     words = stream_words(seed, numbers, Purpose.PERMUTATION, rows)

@@ -8,26 +8,20 @@ import math
 from collections.abc import Iterator
 from dataclasses import field
 from itertools import count
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from semisift.semi_supervised._base import Array, Mask, Stop
+from semisift.committee._blocks import Bags
+from semisift.semi_supervised._base import Stop
 from semisift.semi_supervised._team import CommitteeClassifier, Team, pad_rows
-from semisift.semi_supervised._trained import Bags
 from semisift.utils._random import Purpose, stream_words
+from semisift.utils._typing import Bools, Floats
 
 N_LEARNERS = 3
 # e' at the start, and what counts as the error where two learners never agree
 CHANCE = 0.5
-
-
-class Share(NamedTuple):
-    """How many of the rows on which two learners agree the third takes, and l' where none."""
-
-    n_rows: int
-    size: int
 
 
 class TriTraining(CommitteeClassifier):
@@ -69,7 +63,7 @@ class TriTraining(CommitteeClassifier):
         Label of every row: its own, or the one under which most learners have it in their training
         rows; -1 (None where the classes are no numbers) where no learner has it.
     labeled_iter_ : ndarray of shape (n_samples,)
-        The round in which a learner was first handed the row: 0 for labelled rows, -1 for never.
+        The round in which a learner was first given the row: 0 for labelled rows, -1 for never.
     errors_ : ndarray of shape (3,)
         The last e'_i.
     n_iter_ : int
@@ -100,7 +94,7 @@ class TriTraining(CommitteeClassifier):
     n_members: int = field(default=N_LEARNERS, init=False)
     max_features: float = field(default=1.0, init=False)
 
-    def _ways(self) -> dict[str, bool]:
+    def _team_options(self) -> dict[str, bool]:
         return {"probability": False}
 
     def _rounds(self, team: Team) -> Iterator[Stop]:
@@ -113,7 +107,7 @@ class TriTraining(CommitteeClassifier):
             yield "max_iter"
 
 
-def teach(team: Team, error: Array, size: NDArray[np.int64], n_round: int) -> tuple[Mask, Bags]:
+def teach(team: Team, error: Floats, size: NDArray[np.int64], n_round: int) -> tuple[Bools, Bags]:
     """Choose who learns in this round, and from what; `error` and `size` (e', l') are updated."""
     labels = team.labels
     predicted = team.own.argmax(axis=2).astype(np.int32)
@@ -126,21 +120,20 @@ def teach(team: Team, error: Array, size: NDArray[np.int64], n_round: int) -> tu
         wrong = predicted[first, judged] != labels.codes[judged]
         e = wrong.mean() if len(judged) else CHANCE
         rows = labels.unlabelled[agreed[labels.unlabelled]]
-        share = count_rows(e, error[i], int(size[i]), len(rows))
-        size[i] = share.size
-        if not share.n_rows:
+        n_taken, size[i] = count_rows(e, error[i], int(size[i]), len(rows))
+        if not n_taken:
             continue
         number = n_round * N_LEARNERS + i
         words = stream_words(team.data.seed, number, Purpose.TIES, rows)
-        rows = rows[np.argsort(words)[: share.n_rows]]
+        rows = rows[np.argsort(words)[:n_taken]]
         chosen[i], error[i], size[i] = True, e, len(rows)
         taken[i, rows] = True
         given[i] = predicted[first]
     everyone = np.arange(team.data.n_rows, dtype=np.int32)
-    return chosen, team.bags.handed(chosen, *pad_rows(taken, everyone, given))
+    return chosen, team.bags_with(chosen, *pad_rows(taken, everyone, given))
 
 
-def count_rows(e: float, previous: float, size: int, n_agreed: int) -> Share:
+def count_rows(e: float, previous: float, size: int, n_agreed: int) -> tuple[int, int]:
     """Return how many of the rows agreed on a learner takes: all, some of them, or none.
 
     Parameters
@@ -154,23 +147,25 @@ def count_rows(e: float, previous: float, size: int, n_agreed: int) -> Share:
 
     Returns
     -------
-    Share
+    n_rows : int
+    size : int
+        l' from now on, where it takes none.
 
     Examples
     --------
     >>> count_rows(0.1, 0.5, 0, 100)
-    Share(n_rows=4, size=1)
+    (4, 1)
     """
     if not e < previous:
-        return Share(0, size)
+        return 0, size
     ratio = e / (previous - e)
     if size == 0:
         size = math.floor(ratio + 1)
     if not size < n_agreed:
-        return Share(0, size)
+        return 0, size
     if e * n_agreed < previous * size:
-        return Share(n_agreed, size)
+        return n_agreed, size
     if size > ratio:
         # the tiny amount keeps 0.3 * 10 / 0.1 from being a little more than 30
-        return Share(math.ceil(previous * size / e - 1 - 1e-9), size)
-    return Share(0, size)
+        return math.ceil(previous * size / e - 1 - 1e-9), size
+    return 0, size

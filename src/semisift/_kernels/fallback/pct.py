@@ -57,7 +57,7 @@ def grow_tree(
     Returns
     -------
     tuple of arrays
-        As in `semisift.ensemble._pct.Tree`.
+        As in `semisift.ensemble.pct_forest.Tree`.
     """
     marks = np.eye(n_classes + 1, n_classes, dtype=np.int64)[codes[rows]] * weights[:, None]
     nodes, depth = [np.arange(len(rows))], [0]

@@ -3,8 +3,6 @@
 import pickle
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
@@ -18,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from semisift import RASCO, CoTraining, ProbMRMR, RelRASCO, SelfTraining
 from semisift.exceptions import NoUnlabelledDataWarning
-from semisift.semi_supervised.co_training import settle, shuffled
+from semisift.semi_supervised.co_training import merge_picks, shuffled
 from semisift.utils._random import Purpose, stream_words
 from tests.conftest import make_data
 from tests.reference import cotraining as reference
@@ -31,9 +29,18 @@ ALL = [
     RelRASCO(),
     ProbMRMR(),
 ]
-NAMES = [type(model).__name__ + str(i) for i, model in enumerate(ALL)]
+# The others share the loop and the trainers of these.
+DAILY = {0, 2, 4}
+CASES = [
+    pytest.param(
+        model,
+        marks=() if i in DAILY else pytest.mark.nightly,
+        id=type(model).__name__ + str(i),
+    )
+    for i, model in enumerate(ALL)
+]
 
-every = pytest.mark.parametrize("model", ALL, ids=NAMES)
+every = pytest.mark.parametrize("model", CASES)
 
 
 def words(seed):
@@ -64,15 +71,17 @@ def test_kinds_of_labels(model, data):
 
 
 @every
-@pytest.mark.parametrize("form", [csr_array, csc_array, pl.DataFrame, pd.DataFrame, np.float32])
-def test_forms_of_x(model, data, form):
-    if isinstance(model.estimator, GaussianNB) and form in (csr_array, csc_array):
-        pytest.skip("scikit-learn's does not take sparse rows")
-    X = form(data.X)
+def test_forms_of_x(model, data):
     expected = clone(model).fit(data.X, data.y)
-    found = clone(model).fit(X, data.y)
-    assert_array_equal(found.labeled_iter_, expected.labeled_iter_)
-    assert_allclose(found.predict_proba(X), expected.predict_proba(data.X), atol=1e-5)
+    frames = [pytest.importorskip(name).DataFrame for name in ("pandas", "polars")]
+    forms = [csr_array, csc_array, np.float32, *frames]
+    if isinstance(model.estimator, GaussianNB):  # which does not take sparse rows
+        forms = forms[2:]
+    for form in forms:
+        X = form(data.X)
+        found = clone(model).fit(X, data.y)
+        assert_array_equal(found.labeled_iter_, expected.labeled_iter_)
+        assert_allclose(found.predict_proba(X), expected.predict_proba(data.X), atol=1e-5)
 
 
 @every
@@ -115,18 +124,17 @@ def test_scores_labelled_rows_alone(model, data):
         model.score(data.X, np.full(60, -1))
 
 
-@every
-def test_progress_bar(model, data, capsys):
-    model = clone(model).set_callbacks(ProgressBar())
-    model.fit(data.X, data.y)
-    assert type(model).__name__ in capsys.readouterr().out
+def test_progress_bar(data, capsys):
+    for model in ALL:
+        model = clone(model).set_callbacks(ProgressBar())
+        model.fit(data.X, data.y)
+        assert type(model).__name__ in capsys.readouterr().out
 
 
 # --- self-training --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k_best", [1, 3])
-@pytest.mark.parametrize("estimator", [GaussianNB(), LogisticRegression()])
+@pytest.mark.parametrize(("estimator", "k_best"), [(GaussianNB(), 3), (LogisticRegression(), 1)])
 def test_self_training_against_the_reference(data, estimator, k_best):
     model = SelfTraining(estimator, k_best=k_best, max_iter=5, random_state=2).fit(data.X, data.y)
     codes, iterations = reference.rasco(
@@ -171,7 +179,9 @@ def test_a_threshold_that_nothing_exceeds_is_the_supervised_fit(data):
 
 
 @pytest.mark.parametrize("pool_size", [10, 75, None])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
+)
 def test_co_training_against_the_reference(seed, pool_size):
     data = make_data(n_rows=90, per_class=5, n_classes=2, seed=seed)
     data.y[np.flatnonzero(data.y == 1)[:2]] = -1  # 5 and 3 labelled rows
@@ -205,24 +215,21 @@ def test_clashes():
     one = np.array([0, 1, 2, 5]), np.array([0, 0, 1, 1])
     other = np.array([1, 2, 3, 5]), np.array([1, 1, 0, 0])
     sureness = np.array([[0.9, 0.8, 0.7, 0.6, 1.0, 0.7], [0.6, 0.9, 0.9, 0.9, 1.0, 0.7]])
-    places, codes = settle(one, other, sureness)
+    places, codes = merge_picks(one, other, sureness)
     assert_array_equal(places, [0, 1, 2, 3])  # of row 5 both are equally sure
     assert_array_equal(codes, [0, 1, 1, 0])
 
 
-@pytest.mark.parametrize(
-    ("views", "message"),
-    [
+def test_views(data):
+    for views, message in [
         (([0, 1], [2], [3]), "two lists of columns: got 3"),
         (([0, 8], [1]), "from 0 to 7: got"),
         (([0, 0], [1]), "each once in a view"),
         (([], [1]), "column numbers"),
         (([0.5], [1]), "column numbers"),
-    ],
-)
-def test_views(data, views, message):
-    with pytest.raises(ValueError, match=message):
-        CoTraining(views=views).fit(data.X, data.y)
+    ]:
+        with pytest.raises(ValueError, match=message):
+            CoTraining(views=views).fit(data.X, data.y)
 
 
 def test_views_of_different_sizes(data):
@@ -234,7 +241,7 @@ def test_two_members_that_vote_take_the_first_of_two_classes():
     data = make_data(n_rows=100, n_classes=3, per_class=4)
     model = CoTraining(GaussianNB(), voting="hard", random_state=1).fit(data.X[:60], data.y[:60])
     X, truth = data.X[60:], data.y_true[60:]
-    for when, members in (("begin", model._panel.begin), ("end", model._panel.end)):
+    for when, members in (("begin", model._first_members.fitted), ("end", model._members.fitted)):
         choices = np.array([m.estimator.predict(X[:, m.columns]) for m in members])
         vote = choices.min(axis=0)
         assert getattr(model.evaluate_committee(X, truth), when).accuracy == (vote == truth).mean()

@@ -1,9 +1,12 @@
-"""How a committee decides on the unlabelled rows: counting, class mass, and who is surest."""
+"""How a committee decides on rows: counting votes, class mass, and the surest rows."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from semisift.committee._bootstrap import Int32s
+from semisift.utils._typing import Bools, Floats
 
 # The vote has collapsed when all classes but one together win at most this share of the rows,
 COLLAPSED_SHARE = 0.05
@@ -14,22 +17,20 @@ MIN_EXPECTED = 30
 
 
 class CommitteeVerdict(NamedTuple):
-    """The committee's label (-1: no voter) and its share of the votes, for each unlabelled row."""
+    """The label that most voters prefer (-1: nobody voted) and its share of the votes."""
 
-    label: NDArray[np.int32]
-    confidence: NDArray[np.float64]
+    label: Int32s
+    confidence: Floats
 
 
 def decide(
-    votes: NDArray[np.int64],
-    prior: NDArray[np.float64] | None = None,
-    labelled_shares: NDArray[np.float64] | None = None,
+    votes: NDArray[np.int64], prior: Floats | None = None, labelled_shares: Floats | None = None
 ) -> CommitteeVerdict:
     """Return the winner of each row's votes and its share (algorithm 3 of the SSFI paper).
 
     Parameters
     ----------
-    votes : int array of shape (n_unlabelled, n_classes)
+    votes : int array of shape (..., n_classes)
     prior : array of shape (n_classes,) or None
         Scale the votes towards these shares of the classes (class-mass normalisation): each class
         by one factor, then each row to a sum of one.
@@ -51,11 +52,11 @@ def decide(
 
 
 def class_factors(
-    votes: NDArray[np.int64],
-    prior: NDArray[np.float64] | None = None,
-    labelled_shares: NDArray[np.float64] | None = None,
-) -> NDArray[np.float64] | None:
+    votes: NDArray[np.int64], prior: Floats | None = None, labelled_shares: Floats | None = None
+) -> Floats | None:
     """Return what `decide` scales the votes of each class by; None leaves them as they are."""
+    if prior is None and labelled_shares is None:
+        return None
     usable, share = _shares(votes)
     if prior is None and is_degenerate(share.argmax(axis=1)[usable], labelled_shares):
         prior = np.full(votes.shape[1], 1 / votes.shape[1])
@@ -65,27 +66,25 @@ def class_factors(
     return np.divide(prior, mass, out=np.zeros_like(mass), where=mass > 0)
 
 
-def aggregate_votes(
-    votes: NDArray[np.int64], factors: NDArray[np.float64] | None
-) -> CommitteeVerdict:
+def aggregate_votes(votes: NDArray[np.int64], factors: Floats | None) -> CommitteeVerdict:
     """Return the winner of each row's votes and its share, with the votes of a class scaled."""
     usable, share = _shares(votes)
     if factors is not None:
         share = share * factors
-        total = share.sum(axis=1)
-        share /= np.where(total > 0, total, 1.0)[:, None]
-    label = np.where(usable, share.argmax(axis=1), -1).astype(np.int32)
-    return CommitteeVerdict(label, np.where(usable, share.max(axis=1, initial=0), 0.0))
+        total = share.sum(axis=-1)
+        share /= np.where(total > 0, total, 1.0)[..., None]
+    label = np.where(usable, share.argmax(axis=-1), -1).astype(np.int32)
+    return CommitteeVerdict(label, np.where(usable, share.max(axis=-1, initial=0), 0.0))
 
 
-def _shares(votes: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _shares(votes: NDArray[np.int64]) -> tuple[Bools, Floats]:
     """Return which rows have votes, and the shares of the classes in them."""
-    total = votes.sum(axis=1)
+    total = votes.sum(axis=-1)
     usable = total > 0
-    return usable, votes / np.where(usable, total, 1)[:, None]
+    return usable, votes / np.where(usable, total, 1)[..., None]
 
 
-def is_degenerate(winner: NDArray[np.integer], labelled_shares: NDArray[np.float64] | None) -> bool:
+def is_degenerate(winner: NDArray[np.integer], labelled_shares: Floats | None) -> bool:
     """Whether one class wins nearly everywhere although the labelled rows speak against it."""
     if labelled_shares is None:
         return False
@@ -98,7 +97,7 @@ def is_degenerate(winner: NDArray[np.integer], labelled_shares: NDArray[np.float
 
 
 def sort_confident(
-    verdict: CommitteeVerdict, unlabelled: NDArray[np.int32], n_rows: int, quotas: NDArray[np.int32]
+    verdict: CommitteeVerdict, unlabelled: Int32s, n_rows: int, quotas: Int32s
 ) -> tuple[NDArray[Any], ...]:
     """List the usable rows class by class, the most confident first, for `pick_confident`."""
     usable = np.flatnonzero(verdict.label >= 0)

@@ -20,9 +20,9 @@ from semisift.base._sample_info import parse_design
 from semisift.base._training_data import TrainingData
 from semisift.committee._bootstrap import MAX_DRAWS, Bootstrap
 from semisift.committee._members import build_context
-from semisift.ensemble._pct import PCTSetting, folds
-from semisift.ensemble._subspaces import deal_members, make_setting
 from semisift.ensemble.bagging_constraint import draw_groups_of_pairs
+from semisift.ensemble.enscls import draw_samples, make_context
+from semisift.ensemble.pct_forest import PCTContext, folds
 from semisift.parallel import Committee
 from semisift.semi_supervised._team import Team
 from semisift.utils._random import unmask
@@ -99,7 +99,7 @@ def test_no_group_is_on_both_sides(kinds):
     data = grouped_problem()
     with kinds():
         setting = build_context(data, 3)
-        plan = setting.new_block(0, 200).plan(setting)
+        plan = setting.new_block(0, 200).sample(setting)
     groups = data.design.groups
     for counts, outside in zip(plan.weights, unmask(plan.out_of_bag, data.n_rows), strict=True):
         inside = np.repeat(groups[setting.labelled], counts)
@@ -116,7 +116,7 @@ def test_rows_are_handed_from_groups_in_the_bag():
     starts = np.array([0, len(unlabelled), len(unlabelled)], dtype=np.int32)
     quotas = np.array([5, 0], dtype=np.int32)
     picks = block.pick_confident(setting, unlabelled, np.ones(data.n_rows), starts, quotas)
-    outside = unmask(block.plan(setting).out_of_bag, data.n_rows)
+    outside = unmask(block.sample(setting).out_of_bag, data.n_rows)
     for rows, out in zip(picks, outside, strict=True):
         assert not out[rows[rows >= 0]].any()
     assert (picks >= 0).any()
@@ -136,7 +136,7 @@ def test_a_team_has_no_group_on_both_sides():
 def test_trees_for_clusters_count_rows_as_often_as_their_group():
     data = grouped_problem()
     options = {"n_candidates": 3, "n_descriptive": 3, "min_leaf": 1, "max_depth": -1}
-    setting = PCTSetting.build(data, label_weight=0.9, by_labelled=True, **options)
+    setting = PCTContext.build(data, label_weight=0.9, by_labelled=True, **options)
     for member in range(20):
         bag = setting.bag(member)
         for group in set(data.design.groups):
@@ -156,8 +156,8 @@ def test_folds_of_the_label_weight_hold_out_groups():
 
 def test_constraints_of_a_group_are_drawn_together():
     data = grouped_problem()
-    setting = make_setting(EnsCLS(variant="paper", n_members=40), data)
-    copies = deal_members((0, 40), setting).copies
+    setting = make_context(EnsCLS(variant="paper", n_members=40), data)
+    copies = draw_samples((0, 40), setting).copies
     groups = data.design.groups[setting.constraints.rows]
     for member in copies:
         for group in set(groups):
@@ -177,8 +177,8 @@ def test_pairs_without_labels_are_drawn_with_their_groups():
     pairs = {"must_link": [[0, 2], [4, 6], [9, 11]], "cannot_link": [[0, 1], [5, 10], [8, 3]]}
     design = parse_design(40, groups=groups)
     training = TrainingData.build(data.X, None, design=design, **pairs)
-    setting = make_setting(EnsCLS(variant="paper"), training)
-    drawn = deal_members((0, 30), setting).pair_counts
+    setting = make_context(EnsCLS(variant="paper"), training)
+    drawn = draw_samples((0, 30), setting).pair_counts
     assert drawn.shape == (30, 6)
     assert_array_equal(drawn[:, 0], np.maximum(drawn[:, 0], drawn[:, 3]))  # rows 0, 1, 2: one group
     assert len(np.unique(drawn)) > 2
