@@ -28,7 +28,7 @@ def big_case():
 
 def mapped_files(block, setting):
     """Say which files the values of X are mapped from, and in which process."""
-    X = setting.data.X
+    X = setting.table.X
     parts = (X.data, X.indices) if issparse(X) else (X,)
     return [getattr(part, "filename", None) for part in parts], os.getpid()
 

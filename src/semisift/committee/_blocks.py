@@ -123,7 +123,7 @@ class MemberBlock:
         """
         out_of_bag = self.sample(context).out_of_bag
         voted = out_of_bag if rows is None else out_of_bag | rows
-        return self.members(context).vote(context.data, probability, voted)
+        return self.members(context).vote(context.table, probability, voted)
 
     def voters(self, context: "EnsembleContext") -> Any:
         """Return the members that vote on rows of no bag.
@@ -184,7 +184,7 @@ class EnsembleContext:
 
     predictors: ClassVar[type[Any]]  # of its members: they are fitted on `Bags`
 
-    data: Any  # X as members read it
+    table: Any  # X as members read it
     labels: Labels
     bootstrap: Bootstrap
     seed: int

@@ -282,7 +282,7 @@ class EstimatorPredictors:
                     given = np.ones(len(added)) if bags.weights is None else bags.weights[i]
                     options["sample_weight"] = np.concatenate([of_own, given[added]])
                 estimator = with_random_states(context.estimator, context.seed, start + i)
-                X = context.row_format.take(context.data, rows, columns)
+                X = context.row_format.take(context.table, rows, columns)
                 estimator = fit_classifier(estimator, X, codes, **options)
             fitted.append(Member(start + i, columns, estimator, n_classes))
         return cls(fitted, n_classes, context.row_format)
@@ -342,7 +342,7 @@ class EstimatorPredictors:
         """Return the rows of each member's pool that it is surest about, and its labels."""
         picked = np.full((len(pools), quotas.max(initial=0)), -1, dtype=np.int32)
         labels = picked.copy()
-        for i, member, pool, X in self._parts(context.data, pools):
+        for i, member, pool, X in self._parts(context.table, pools):
             if not quotas[i]:
                 continue
             predicted, confidence = member.judge(X)
@@ -372,7 +372,7 @@ class EstimatorPredictors:
         unlabelled = context.labels.codes < 0
         features, losses = [np.empty(0, dtype=np.int32)], [np.empty(0)]
         agreement = np.full(len(self), np.nan)
-        for i, member, rows, X in self._parts(context.data, out_of_bag):
+        for i, member, rows, X in self._parts(context.table, out_of_bag):
             label = given[rows]
             if own_labels_from >= 0:
                 predicted, confidence = member.judge(X)
@@ -469,7 +469,7 @@ class EstimatorContext(EnsembleContext):
         return cls.of(
             data,
             n_drawn,
-            data=X.tocsr() if data.is_sparse and draws_at_nodes else X,
+            table=X.tocsr() if data.is_sparse and draws_at_nodes else X,
             estimator=estimator,
             row_format=RowFormat(is_dense, draws_at_nodes, scale),
             draws_at_nodes=draws_at_nodes,

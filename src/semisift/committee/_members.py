@@ -129,7 +129,7 @@ class TreePredictors:
 
     def pick_own(self, context: "TreeContext", start: int, *choice: Any) -> Any:
         """Return the rows of each member's pool that it is surest about, and its labels."""
-        return _kernels.votes.pick_own(context.data, self.trees, context.seed, start, *choice)
+        return _kernels.votes.pick_own(context.table, self.trees, context.seed, start, *choice)
 
     def permute(
         self,
@@ -144,7 +144,7 @@ class TreePredictors:
         members = self.trees, context.seed, start, out_of_bag
         rows = labels, row_mask(context.labels.codes < 0), weights
         copies = context.row_weights
-        return _kernels.importance.permute(context.data, *members, *rows, copies=copies, **options)
+        return _kernels.importance.permute(context.table, *members, *rows, copies=copies, **options)
 
 
 def as_columns(data: Any) -> Any:
@@ -168,23 +168,23 @@ class TreeContext(EnsembleContext):
     @cached_property
     def ranks(self) -> NDArray[np.uint8] | None:
         """The rank of each value within its column, of few rows."""
-        return _kernels.grow.rank_columns(self.data.X) if self.has_ranks else None
+        return _kernels.grow.rank_columns(self.table.X) if self.has_ranks else None
 
     @cached_property
     def order(self) -> Int32s | None:
         """The rows of each column by ascending value, missing ones last, for large bags."""
         if not self.has_order:
             return None
-        n_rows, n_features = self.data.X.shape
+        n_rows, n_features = self.table.X.shape
         order = np.empty((n_features, n_rows), dtype=np.int32)
         for columns in blocks(n_features, n_rows, SORTED_AT_ONCE):
-            order[columns] = np.argsort(self.data.X.T[columns], axis=1)
+            order[columns] = np.argsort(self.table.X.T[columns], axis=1)
         return order
 
     @cached_property
     def by_row(self) -> csr_array | None:
         """Sparse rows, to take those in the bags."""
-        return self.data.X.tocsr() if self.has_few_in_bags else None
+        return self.table.X.tocsr() if self.has_few_in_bags else None
 
     def prepare(self, committee: Committee) -> None:
         """Rank, sort or turn the rows; with X they would take half as long again over a network."""
@@ -212,10 +212,10 @@ class TreeContext(EnsembleContext):
         """
         codes = self.labels.codes
         if self.by_row is None:
-            return self.data, codes, self.labelled, picks
+            return self.table, codes, self.labelled, picks
         rows = np.union1d(self.labelled, picks[picks >= 0])
         if len(rows) * MIN_IN_BAGS > self.n_rows:
-            return self.data, codes, self.labelled, picks
+            return self.table, codes, self.labelled, picks
         place = np.full(self.n_rows + 1, -1, dtype=np.int32)  # the last one is for no row
         place[rows] = np.arange(len(rows))
         columns = _kernels.columns.Columns(csc_array(self.by_row[rows]))
@@ -259,7 +259,7 @@ class TreeContext(EnsembleContext):
         return cls.of(
             data,
             n_drawn,
-            data=_kernels.columns.Columns(data.X, data.has_missing),
+            table=_kernels.columns.Columns(data.X, data.has_missing),
             spread=spread_of(data) if widest_gap else None,
             max_depth=max_depth,
             has_ranks=has_ranks,

@@ -110,7 +110,7 @@ class EstimatorTrainer(Trainer):
         self.subspaces = [np.asarray(columns, dtype=np.int32) for columns in subspaces]
         widest = max(map(len, self.subspaces))
         context = EstimatorContext.build(data, widest, estimator=estimator)
-        self.context = replace(context, data=X.tocsr() if issparse(X := context.data) else X)
+        self.context = replace(context, table=X.tocsr() if issparse(X := context.table) else X)
         self.committee = committee
         self.first: EstimatorPredictors | None = None
         self.n_fitted = 0  # how many rows were labelled then
@@ -147,7 +147,7 @@ def fit_and_judge(
     rows_added, codes = (np.tile(part.astype(np.int32), (len(subspaces), 1)) for part in added)
     bags = Bags(counts, rows_added, codes, subspaces=subspaces)
     members = EstimatorPredictors.fit(context, start, bags)
-    return members, members.shares(context.data[rows])
+    return members, members.shares(context.table[rows])
 
 
 def rounded(shares: Floats) -> Floats:

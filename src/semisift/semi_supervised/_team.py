@@ -144,7 +144,7 @@ def fit_and_vote(
 ) -> tuple[Predictors, Int32s]:
     """Fit a range of members and let each vote on all rows."""
     members = context.predictors.fit(context, *job)
-    return members, members.vote_each(for_members(members, context.data), probability)
+    return members, members.vote_each(for_members(members, context.table), probability)
 
 
 def for_members(members: Predictors, X: Any) -> Any:

@@ -111,7 +111,7 @@ class SelfTraining(SubspaceClassifier):
                 )
             trainer.judge_each(trainer.rows[:1])  # what it answers is checked
             begin, _ = trainer.members()
-        (member,), data = begin.fitted, trainer.context.data
+        (member,), data = begin.fitted, trainer.context.table
         rows = begin.row_format.take(data, np.arange(training.n_rows), member.columns)
         model = SelfTrainingClassifier(
             with_random_states(estimator, training.seed, 0),
