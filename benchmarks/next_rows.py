@@ -263,10 +263,10 @@ class Case:
         else:  # features correlated with the best are put last by some methods
             judged = self.worth[np.argsort(ranker.score_ranking_)[:N_BEST]].sum()
         hidden, y = given < 0, self.table.y
-        told = getattr(ranker, "transduction_", None)
+        transduction = getattr(ranker, "transduction_", None)
         measures = {"worth": judged / np.sort(self.worth)[::-1][:N_BEST].sum()}
-        if told is not None:
-            measures["labels"] = float(np.mean(told[hidden] == y[hidden]))
+        if transduction is not None:
+            measures["labels"] = float(np.mean(transduction[hidden] == y[hidden]))
         if self.is_marker is not None:
             n_markers = self.is_marker.sum()
             return measures | {"found": float(self.is_marker[best[:n_markers]].mean())}

@@ -90,7 +90,7 @@ def show_null(options):
 
 def stranger_trials(X, y, hidden, trials):
     """Return how often strangers are told, and how many of them are of the hidden class."""
-    told, right = [], []
+    is_warned, right = [], []
     for n_labels in (3, 5, 10):
         for seed in range(trials):
             rng = np.random.default_rng([seed, n_labels])
@@ -99,9 +99,9 @@ def stranger_trials(X, y, hidden, trials):
                 given[rng.permutation(np.flatnonzero(y == label))[:n_labels]] = label
             data = TrainingData.build(X, given)
             rows = find_novel_rows(components(data), data.labels)
-            told.append(len(rows) > 0)
+            is_warned.append(len(rows) > 0)
             right += [np.mean(y[rows] == hidden)] if len(rows) else []
-    return np.mean(told), np.mean(right) if right else np.nan
+    return np.mean(is_warned), np.mean(right) if right else np.nan
 
 
 def show_strangers(options):
@@ -118,9 +118,9 @@ def show_strangers(options):
         hidden = [stranger_trials(X, y, code, options.trials) for code in range(3) if y.max() > 1]
         shown = "|"
         if hidden:
-            told, right = (np.array(part) for part in zip(*hidden, strict=True))
-            of_told = f"{right[told > 0].mean():.2f}" if told.any() else ""
-            shown = f"{told.mean():.2f} | {of_told}"
+            is_warned, right = (np.array(part) for part in zip(*hidden, strict=True))
+            of_warned = f"{right[is_warned > 0].mean():.2f}" if is_warned.any() else ""
+            shown = f"{is_warned.mean():.2f} | {of_warned}"
         print(f"| {name} | {all_known:.2f} | {shown} |", flush=True)
 
 

@@ -204,9 +204,9 @@ def refuse(command, store, folder, path):
     result = command(store, folder)
     assert isinstance(result.exception, SystemExit), result.exception
     assert result.exit_code == 1, result.output
-    told = " ".join(result.stderr.split())
-    assert str(path) in told
-    assert "damaged" in told or "is not a file of a comparison" in told
+    output = " ".join(result.stderr.split())
+    assert str(path) in output
+    assert "damaged" in output or "is not a file of a comparison" in output
 
 
 @pytest.mark.parametrize(("which", "place", "value"), few_daily(CASES, 12))

@@ -309,8 +309,8 @@ def test_an_answer_that_arrived_is_not_asked_for_again(page, cells):
     press(page, "1")
     wait(page, lambda: f"Row {row} labelled benign" in text(page, "#live"))
     assert given_here(cells) == before + 1
-    said = notices(page)  # what the page says of the labels by then has nothing to do with it
-    assert not said or (said.startswith("The labels may") and said.endswith("was lowered."))
+    shown = notices(page)  # what the page says of the labels by then has nothing to do with it
+    assert not shown or (shown.startswith("The labels may") and shown.endswith("was lowered."))
 
 
 def test_labels_from_elsewhere_are_told(page, cells):

@@ -57,11 +57,11 @@ def answers_of(dataset, path):
 def test_labels_are_found_again_with_their_order(path):
     file = LabelsFile(path, "kind", ["a", "b", "c"], 3)
     assert read(file) is None
-    told = [Answer(2, 'say "x", y'), Answer(0, "# no remark"), Answer(2, None), Answer(2, "ü")]
-    file.write({0: "# no remark", 2: "ü"}, told)
+    answers = [Answer(2, 'say "x", y'), Answer(0, "# no remark"), Answer(2, None), Answer(2, "ü")]
+    file.write({0: "# no remark", 2: "ü"}, answers)
     assert read(LabelsFile(path, "kind", ["a", "b", "c"], 3)) == (
         {0: "# no remark", 2: "ü"},
-        told,
+        answers,
     )
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 

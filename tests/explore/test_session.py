@@ -111,20 +111,20 @@ def test_labels_that_changed_meanwhile_are_a_conflict(tmp_path, path):
 
 def test_of_two_who_answer_at_once_one_is_told(tmp_path, path):
     with session_of(read_cells(write_cells(tmp_path)), path, working=False) as (session, _):
-        said = []
+        outcomes = []
 
         def answer(row):
             try:
-                said.append(session.label(row, "A", 0).version)
+                outcomes.append(session.label(row, "A", 0).version)
             except OutOfDateError:
-                said.append("conflict")
+                outcomes.append("conflict")
 
         threads = [threading.Thread(target=answer, args=(row,)) for row in range(20, 28)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert sorted(map(str, said)) == ["1", *["conflict"] * 7]
+        assert sorted(map(str, outcomes)) == ["1", *["conflict"] * 7]
         assert len(session.known.given) == 1
 
 
@@ -132,11 +132,11 @@ def test_new_labels_end_the_work_for_old_ones(tmp_path, path, monkeypatch):
     asked, go_on = threading.Event(), threading.Event()
     original = session_module.rank_by_consensus
 
-    def slow(data, labels, version, n_jobs, hear):
+    def slow(data, labels, version, n_jobs, on_progress):
         asked.set()
         while version == 0 and not go_on.wait(0.01):
-            hear(0.5)
-        return original(data, labels, version, n_jobs, hear)
+            on_progress(0.5)
+        return original(data, labels, version, n_jobs, on_progress)
 
     monkeypatch.setattr(session_module, "rank_by_consensus", slow)
     with session_of(read_cells(write_cells(tmp_path)), path) as (session, page):

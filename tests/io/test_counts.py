@@ -187,13 +187,14 @@ def test_the_command_line_says_so_and_the_files_too(tmp_path):
         assert result.exit_code == code, result.output
         return " ".join(result.output.split())
 
-    said = call("--out", tmp_path / "one.json")
+    output = call("--out", tmp_path / "one.json")
     assert (
-        "brought to the median total (10), and log(1 + x) was taken; --no-normalize leaves" in said
+        "brought to the median total (10), and log(1 + x) was taken; --no-normalize leaves"
+        in output
     )
     facts = json.loads((tmp_path / "one.json").read_text())
     assert facts["input"]["normalized_total"] == 10
-    said = call("--no-normalize", "--out", tmp_path / "other.json")
-    assert "median total" not in said
+    output = call("--no-normalize", "--out", tmp_path / "other.json")
+    assert "median total" not in output
     assert json.loads((tmp_path / "other.json").read_text())["input"]["normalized_total"] is None
     assert "--normalize and --log take the same logarithms" in call("--normalize", "--log", code=2)

@@ -614,8 +614,8 @@ def test_zarr_is_told_from_10x_by_its_name(tmp_path):
 def test_a_way_of_packing_that_runs_code_is_refused(tmp_path):
     path = write(tmp_path, "csr.zarr")
     about = path / "obs" / "_index" / ".zarray"
-    told = json.loads(about.read_text())
-    about.write_text(json.dumps({**told, "filters": [{"id": "pickle"}]}))
+    content = json.loads(about.read_text())
+    about.write_text(json.dumps({**content, "filters": [{"id": "pickle"}]}))
     with pytest.raises(TableError, match="obs/_index is packed by 'pickle', which is not read"):
         read_table(path, label="kind")
 

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from semisift import read_table
 from semisift.exceptions import TableError
-from semisift.io._dataset import say_confounded
+from semisift.io._dataset import describe_confounding
 from semisift.out_of_core import _matrix
 from tests.nightly import few_daily
 
@@ -151,9 +151,9 @@ def test_columns_of_the_file_of_labels(tmp_path):
 )
 def test_classes_in_batches_of_their_own(labels, batches, alone):
     y = np.array([None if label == "-" else label for label in labels], dtype=object)
-    said = say_confounded(y, np.array([*batches], dtype=object))
-    assert len(said) == (alone is not None)
-    assert all(f"The labelled rows of {alone} in batches" in sentence for sentence in said)
+    notes = describe_confounding(y, np.array([*batches], dtype=object))
+    assert len(notes) == (alone is not None)
+    assert all(f"The labelled rows of {alone} in batches" in sentence for sentence in notes)
 
 
 def test_stored_rows_take_groups_alone(tmp_path, monkeypatch):

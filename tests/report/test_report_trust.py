@@ -9,7 +9,7 @@ import pytest
 
 from semisift import SSFI, Consensus, FisherScore, LaplacianScore
 from semisift.selection import ranking_result
-from semisift.selection._summary import say_stability, say_test
+from semisift.selection._summary import format_stability, format_test
 from semisift.utils._agreement import Stability
 from tests.conftest import make_data
 from tests.pages import Given, check, new_assessment, page_of
@@ -49,7 +49,7 @@ def of_noise():
     ],
 )
 def test_the_sentence_on_shuffled_labels(p_value, n, expected):
-    words = say_test(new_assessment(p_value=p_value, n_permutations=n))
+    words = format_test(new_assessment(p_value=p_value, n_permutations=n))
     assert expected in words
     assert words.startswith("The labels tell something") == (p_value <= 0.05)
 
@@ -73,14 +73,14 @@ def test_the_sentence_on_shuffled_labels(p_value, n, expected):
     ],
 )
 def test_the_sentence_on_twins(p_value, n, expected):
-    words = say_test(new_assessment(p_value=p_value, n_permutations=n, null="permuted_features"))
+    words = format_test(new_assessment(p_value=p_value, n_permutations=n, null="permuted_features"))
     assert expected in words
     assert words.startswith("The labels go with the data: twins") == (p_value <= 0.05)
     assert "shuffled" not in words
 
 
 def test_no_test_no_sentence():
-    assert say_test(new_assessment()) == ""
+    assert format_test(new_assessment()) == ""
 
 
 def test_labels_that_tell_something(assessed):
@@ -220,14 +220,14 @@ def test_all_columns_are_the_best(data):
 )
 def test_stability_in_words(value, words):
     stable = Stability(value, value - 0.1, value + 0.05, 30)
-    said = say_stability(new_assessment(stability=stable, n_best=20))
-    assert f"the best 20 features are {words}" in said
-    assert f"is {value:.2f} (95% interval {value - 0.1:.2f} to {value + 0.05:.2f})" in said
+    text = format_stability(new_assessment(stability=stable, n_best=20))
+    assert f"the best 20 features are {words}" in text
+    assert f"is {value:.2f} (95% interval {value - 0.1:.2f} to {value + 0.05:.2f})" in text
 
 
 def test_stability_of_one_feature():
     stable = Stability(0.5, 0.4, 0.6, 30)
-    assert "the best feature is" in say_stability(new_assessment(stability=stable, n_best=1))
+    assert "the best feature is" in format_stability(new_assessment(stability=stable, n_best=1))
 
 
 def test_smaller_committees_are_said(data):

@@ -20,7 +20,7 @@ from semisift.base._training_data import TrainingData
 from semisift.selection._assessment import compare_fits, rank_interval
 from semisift.selection._permutation import find_permutation_plan, permuted_labels
 from semisift.selection._refit import Scorer, half_of_rows, rank_half
-from semisift.selection._summary import say_stability
+from semisift.selection._summary import format_stability
 from semisift.utils._agreement import mean_kuncheva
 from tests.conftest import make_data
 
@@ -222,7 +222,7 @@ def test_families_are_counted_as_one_feature():
     assert_array_equal(sure.family_probability[:8], np.full(8, sure.family_probability[0]))
     assert sure.family_probability[0] >= 0.9 > sure.selection_probability[:8].max()
     assert sure.family_stability.value > 0.6 > 0.4 > sure.stability.value
-    assert "Correlated features take each other's place: counted as one" in say_stability(sure)
+    assert "Correlated features take each other's place: counted as one" in format_stability(sure)
     plain = FisherScore(n_features_to_select=1).fit(X, few)
     plain = plain.assess(X, few, n_permutations=0, n_resamples=3)
     assert plain.family_probability is plain.family_stability is None

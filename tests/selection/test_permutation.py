@@ -401,10 +401,12 @@ def test_three_against_three_donors_cannot_confirm(ranker):
 def test_rules_say_that_there_are_too_few_groups(rule):
     X, y, groups = donors(0, per_class=3, shift=50.0)
     ranker = FisherScore(n_features_to_select=rule)
-    with pytest.warns(NoFeatureSelectedWarning, match="18 labelled rows of 6 groups") as told:
+    with pytest.warns(NoFeatureSelectedWarning, match="18 labelled rows of 6 groups") as caught:
         ranker.fit(X, y, groups=groups)
-    assert "the labels of 6 groups can be exchanged in no more than 10 ways" in str(told[0].message)
-    assert "label rows of more groups, or select a number" in str(told[0].message)
+    assert "the labels of 6 groups can be exchanged in no more than 10 ways" in str(
+        caught[0].message
+    )
+    assert "label rows of more groups, or select a number" in str(caught[0].message)
 
 
 def test_the_stability_rule_halves_groups():

@@ -270,18 +270,18 @@ def words_of(X, y, **of_rows):
 
 def test_differences_are_told():
     X, y = table(sizes=(3, 3))
-    said = words_of(lose(X, y, 0.3, 0.0), y)
-    assert "labels of 6 labelled rows can be exchanged in no more than 10 ways" in said.test
-    assert said.notes == [note for note in said.notes if "random sample of all rows" not in note]
+    words = words_of(lose(X, y, 0.3, 0.0), y)
+    assert "labels of 6 labelled rows can be exchanged in no more than 10 ways" in words.test
+    assert words.notes == [note for note in words.notes if "random sample of all rows" not in note]
     assert any(
         "they differ from the unlabelled ones in the share of missing values" in note
-        for note in said.notes
+        for note in words.notes
     )
 
 
 def test_one_class_comes_with_a_caution_in_the_first_lines():
     X, y = table(sizes=(8,))
     assert "not chosen or measured apart from the other samples." in words_of(X, y).summary
-    said = words_of(X, y, batch=np.arange(60) % 2)
-    assert "apart from the other samples of their batch." in said.summary
+    words = words_of(X, y, batch=np.arange(60) % 2)
+    assert "apart from the other samples of their batch." in words.summary
     assert "measured apart" not in words_of(*table()).summary

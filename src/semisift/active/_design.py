@@ -45,7 +45,7 @@ NOISE = 0.1
 COPY = 1 - 1e-9
 
 # Of more unlabelled rows so many are asked about, and of more labelled ones so many are heard.
-MAX_ASKED, MAX_HEARD = 2000, 1000
+MAX_CANDIDATES, MAX_KNOWN = 2000, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +129,9 @@ def _rows_to_ask(
     is_labelled = np.zeros(len(T), dtype=bool)
     is_labelled[labelled] = True
     others = np.flatnonzero(~is_labelled)
-    asked, heard = _some(others, T[:, 0], MAX_ASKED), _some(labelled, T[:, 0], MAX_HEARD)
-    rows = np.sort(np.concatenate([asked, heard])).astype(np.int64)
-    return rows, is_labelled[rows], len(others) / max(1, len(asked))
+    candidates, known = _some(others, T[:, 0], MAX_CANDIDATES), _some(labelled, T[:, 0], MAX_KNOWN)
+    rows = np.sort(np.concatenate([candidates, known])).astype(np.int64)
+    return rows, is_labelled[rows], len(others) / max(1, len(candidates))
 
 
 def _some(rows: Ints, key: Floats, most: int) -> Ints:
@@ -188,8 +188,8 @@ def _greedy(
         copies |= K[best] > COPY
         if groups is not None:
             n_of_group[groups[best]] += 1  # type: ignore[index]
-        told = C[:, best] / np.sqrt(max(C[best, best], 0.0) + NOISE)
-        C -= np.outer(told, told)
+        explained = C[:, best] / np.sqrt(max(C[best, best], 0.0) + NOISE)
+        C -= np.outer(explained, explained)
     return np.array(taken, dtype=np.int64)
 
 

@@ -309,9 +309,9 @@ class Columns:
         items = list(wanted)
         if items and all(isinstance(each, bool | np.bool_) for each in items):
             if has_names(wanted):
-                said: Any = wanted
-                self.mask(parameter, said.index)  # no name is unknown, and none stands twice
-                return self.mask(parameter, said.index[items])
+                series: Any = wanted
+                self.mask(parameter, series.index)  # no name is unknown, and none stands twice
+                return self.mask(parameter, series.index[items])
             if len(items) != self.p:
                 raise ValueError(
                     f"{parameter} must say True or False of each of {plural(self.p, 'column')}: "

@@ -219,7 +219,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         self._n_held = None
         if data.whole is not None:  # some unlabelled rows represent all
             self._n_held = len(data.labels.unlabelled)
-            self._tell_sampled(data)
+            self._warn_sampled(data)
         n_repetitions = 0
         if self._rule is not None:
             n_repetitions = self._check_rule(data)
@@ -361,7 +361,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
             return self._most_to_hold() == MIN_HELD and labels.n_classes != 1
         return self._most_used <= MAX_HELD < len(labels.unlabelled)
 
-    def _tell_sampled(self, data: TrainingData) -> None:
+    def _warn_sampled(self, data: TrainingData) -> None:
         if self.uses_statistics or hasattr(self, "max_unlabelled"):
             return
         n_held, n_all = len(data.labels.unlabelled), len(data.all_labels.unlabelled)
@@ -592,7 +592,7 @@ def _why_nothing(data: TrainingData, rule: str | None) -> str:
     """Say why a rule confirms nothing."""
     from semisift.selection._permutation import plan_permutation
     from semisift.selection._refit import ALPHA
-    from semisift.selection._summary import say_too_few
+    from semisift.selection._summary import format_too_few
 
     having = plural(len(data.labels.labelled), "labelled row")
     exchange = plan_permutation(data)[1]
@@ -600,7 +600,7 @@ def _why_nothing(data: TrainingData, rule: str | None) -> str:
         having += f" of {plural(exchange.n_units, 'group')}"
     why = f"with {having} nothing stands out."
     if rule != "stability" and exchange.least_p_value > ALPHA:
-        why += f" {say_too_few(exchange, exchange.least_p_value)}"
+        why += f" {format_too_few(exchange, exchange.least_p_value)}"
     return why
 
 

@@ -121,8 +121,8 @@ def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
     """Refuse to import what a store names: that is for the user to say, in each call."""
-    said = each_name(options["methods"])
-    methods = [name for name in each_name(before.get("methods", ())) if name not in said]
+    chosen = each_name(options["methods"])
+    methods = [name for name in each_name(before.get("methods", ())) if name not in chosen]
     judges = () if options["judge"] else before.get("judge", ())
     if again := _own_classes_again(methods, judges):
         raise click.UsageError(

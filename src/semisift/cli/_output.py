@@ -17,7 +17,7 @@ from semisift.io import Dataset, checksum
 from semisift.io._formats.parquet import write_frame
 from semisift.io._write import Facts, as_json, as_text
 from semisift.registry import Entry
-from semisift.transduction._positive_unlabelled import say_rest
+from semisift.transduction._positive_unlabelled import format_reliable_negatives
 from semisift.utils._files import can_write, drafts
 from semisift.utils._metadata import PACKAGES, versions
 from semisift.utils._text import plural
@@ -234,7 +234,7 @@ def sample_sentence(dataset: Dataset, ranker: Any) -> str | None:
 def rest_sentence(dataset: Dataset, estimator: Any) -> str | None:
     """Return what was made of unlabelled rows where one class is labelled, else None."""
     n_labelled = sum(label is not None for label in dataset.y)
-    return say_rest(estimator, n_labelled, len(dataset.y) - n_labelled)
+    return format_reliable_negatives(estimator, n_labelled, len(dataset.y) - n_labelled)
 
 
 def trial_sentence(dataset: Dataset, labels: Iterable[Any] | None) -> str | None:

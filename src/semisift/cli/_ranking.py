@@ -22,7 +22,11 @@ from semisift.io import FORMATS, Dataset, find_format, write
 from semisift.registry import Method
 from semisift.selection import RankingResult, ranking_result
 from semisift.selection._markers import Markers
-from semisift.selection._summary import say_copies, say_known, say_marks
+from semisift.selection._summary import (
+    format_correlated_features,
+    format_feature_constraints,
+    format_marks,
+)
 from semisift.transduction._soft_labels import doubt_of
 from semisift.utils._files import drafts
 from semisift.utils._text import plural, printable_name
@@ -261,9 +265,9 @@ def _remarks(result: Result) -> Iterator[str]:
     is_spread = dataset.is_spread and outcome.n_columns is None
     if is_spread and outcome.rank_interval is not None:
         yield "Intervals and numbers of best features count columns; some features have several."
-    yield from say_known(outcome)
+    yield from format_feature_constraints(outcome)
     if outcome.is_copy.any():
-        yield say_copies(outcome)
+        yield format_correlated_features(outcome)
     n_classes = 0 if result.markers is None else len(result.markers.classes)
     if n_classes > MAX_CLASSES:
         yield f"{n_classes - MAX_CLASSES:,} more classes are not shown; --markers writes all."
@@ -318,7 +322,7 @@ def _columns(outcome: RankingResult) -> dict[str, list[str | Text]]:
 def _feature(outcome: RankingResult, place: int) -> Text:
     """Return the name of a feature, its constraints, and below it the features it represents."""
     cell = Text(printable_name(outcome.features[place]))
-    marks = say_marks(outcome, place)
+    marks = format_marks(outcome, place)
     if outcome.n_columns is not None and outcome.n_columns[place] > 1:
         marks.append(f"best {printable_name(outcome.column_names[place])}")
     if marks:

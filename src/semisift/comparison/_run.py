@@ -235,7 +235,7 @@ def collected_warnings() -> Iterator[set[str]]:
         if not _n_listeners:
             _listening.enter_context(warnings.catch_warnings())
             warnings.simplefilter("always")
-            warnings.showwarning = _hear
+            warnings.showwarning = _record_warning
         _n_listeners += 1
     caught = _this_thread.caught = set()
     try:
@@ -248,7 +248,7 @@ def collected_warnings() -> Iterator[set[str]]:
                 _listening.close()
 
 
-def _hear(message: Warning | str, *args: Any, **kwargs: Any) -> None:
+def _record_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
     # threads that a method starts have no set of their own: nobody could tell whose they are
     if (caught := getattr(_this_thread, "caught", None)) is not None:
         caught.add(str(message))

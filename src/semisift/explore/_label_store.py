@@ -182,9 +182,9 @@ class LabelsFile:
         if self._names is not None:
             columns = {self._heading: [self._names[row] for row in rows], **columns}
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-        told = {"answers": [[answer.row + 1, answer.label] for answer in answers]}
+        content = {"answers": [[answer.row + 1, answer.label] for answer in answers]}
         remarks = "".join(f"{line}\n" for line in self._remarks)  # those of others
-        return remarks + as_text(frame, told, safe=False)
+        return remarks + as_text(frame, content, safe=False)
 
     def _present(self) -> bytes:
         """Return what is in the file; nothing where there is none."""
@@ -281,13 +281,13 @@ def _split(text: str) -> tuple[list[str], str]:
 
 def _answers(remarks: Sequence[str], n_rows: int) -> list[Answer]:
     """Return the answers that a remark tells; none where it tells something else."""
-    told: Any = None
+    content: Any = None
     for line in remarks:
         if line.startswith(REMARK):
             with suppress(ValueError, RecursionError):
-                told = json.loads(line.removeprefix(REMARK))
+                content = json.loads(line.removeprefix(REMARK))
     found = []
-    for each in told if isinstance(told, list) else []:
+    for each in content if isinstance(content, list) else []:
         match each:
             case [int(row), str() | None as label] if 1 <= row <= n_rows:
                 found.append(Answer(row - 1, label))
@@ -437,24 +437,24 @@ class Answers:
         """
         if not self._answers:
             return None
-        told = self._told(self._answers)
+        content = self._by_table_row(self._answers)
         try:
             if self._file.is_gone:
-                self._file.write(*told)
+                self._file.write(*content)
                 return self._file.path
             if self._file.is_changed:
                 self.read_again()
         except ValueError:
-            return self._file.write_beside(*told)
+            return self._file.write_beside(*content)
         return None
 
     def _take(self, answers: list[Answer]) -> Known:
         known = self._know(replay(answers), self.known.version + 1)
-        self._file.write(*self._told(answers))
+        self._file.write(*self._by_table_row(answers))
         self._answers, self.known = answers, known
         return known
 
-    def _told(self, answers: list[Answer]) -> tuple[dict[int, str], list[Answer]]:
+    def _by_table_row(self, answers: list[Answer]) -> tuple[dict[int, str], list[Answer]]:
         """Return labels and answers by the rows of the table, as the file holds them."""
         labels = {**self._of_table, **replay(answers)}
         texts = {int(self._rows[place]): label for place, label in labels.items()}
@@ -467,10 +467,10 @@ class Answers:
             if found is None:
                 answers = answers or []
                 return answers, self._know(replay(answers), version)
-            labels, told = found
+            labels, content = found
             given, left_out = self._given(labels)
             if answers is None:
-                places = [(self._place.get(row, -1), label) for row, label in told]
+                places = [(self._place.get(row, -1), label) for row, label in content]
                 answers = [
                     Answer(place, label)
                     for place, label in places

@@ -125,7 +125,7 @@ class TransductiveScore(WeightedRanker):
             sums = scaled_rows(data).class_sums(found.shares)
         else:
             found, sums = label_all_rows(data, prior)
-        self.label_distributions_ = found.told(data.all_labels.codes)
+        self.label_distributions_ = found.distributions(data.all_labels.codes)
         self.transduction_ = labels.classes[found.codes]
         self.confidence_ = self.label_distributions_.max(axis=1)
         self.stability_ = found.stability

@@ -140,7 +140,7 @@ class Reproduction:
                 "spreads": {judge: self.target.by_spec(spreads, judge) for judge in judges},
                 "n_runs": self.target.n_runs,
                 "sentences": [
-                    *(f"The paper says: {said}" for said in self.target.sentences),
+                    *(f"The paper says: {sentence}" for sentence in self.target.sentences),
                     *self.target.remarks,
                 ],
             },

@@ -107,7 +107,7 @@ def confidence(
     draw_cells(cells, ax, palette, size or min(MAX_AREA, ALL_AREA / len(cells.codes)))
     if len(cells.names) > len(PLAIN.classes):
         _write_numbers(cells, ax, palette)
-    _say_classes(cells, ax, palette, n_columns)
+    _draw_class_legend(cells, ax, palette, n_columns)
     ax.set(xticks=[], yticks=[])
     ax.set_xlabel(f"{cells.basis} 1", color=palette.muted)
     ax.set_ylabel(f"{cells.basis} 2", color=palette.muted)
@@ -207,7 +207,7 @@ def _write_numbers(cells: Cells, ax: Axes, palette: Palette) -> None:
         ax.text(own[nearest, 0], own[nearest, 1], str(code + 1), zorder=5, **look)
 
 
-def _say_classes(cells: Cells, ax: Axes, palette: Palette, n_columns: int) -> None:
+def _draw_class_legend(cells: Cells, ax: Axes, palette: Palette, n_columns: int) -> None:
     """Say beside the axes which colour is which class, and what the marks mean."""
     names = cells.names
     if len(names) > len(PLAIN.classes):

@@ -50,7 +50,7 @@ def draw_dots(shown: "Shown", ax: Axes | None, palette: Palette, cmap: Any) -> A
     x, y = np.meshgrid(range(n_genes), range(n_classes))
     look: dict[str, Any] = {"vmin": 0, "vmax": 1, "ec": palette.muted, "lw": 0.4, "zorder": 3}
     dots = ax.scatter(x.ravel(), y.ravel(), c=means.ravel(), cmap=cmap, **look)
-    legend = _say_shares(ax, palette)
+    legend = _draw_share_legend(ax, palette)
     _scale_beside(ax, dots, "mean by class,\nscaled by gene", LEGEND_HEIGHT - 0.75, palette)
     widest = _widest(ax)
     dots.set_sizes(widest**2 * shares.ravel())
@@ -80,7 +80,7 @@ def _widest(ax: Axes) -> float:
     return WIDEST * min(width / (right - left), height / (bottom - top), 72 * CELL)
 
 
-def _say_shares(ax: Axes, palette: Palette) -> Any:
+def _draw_share_legend(ax: Axes, palette: Palette) -> Any:
     """Say beside the axes what the area of a dot means."""
     dot = {"marker": "o", "ls": "none", "mew": 0.4, "mec": palette.muted, "mfc": palette.line}
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.12, 0.03), "borderpad": 0}

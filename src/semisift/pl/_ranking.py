@@ -129,13 +129,13 @@ def _copies(
     members: dict[str, list[str]] = {}
     for place in places[np.argsort(ranks[places], kind="stable")]:
         members.setdefault(str(families[place]), []).append(printable_name(names[place]))
-    said = []
+    texts = []
     for name in shown.tolist():
         its = members.get(name, [])
         listed = ", ".join(shorten(copy, COPY_LETTERS) for copy in its[:MAX_COPIES])
         n_more = len(its) - MAX_COPIES
-        said.append(f"{listed} and {n_more:,} more" if n_more > 0 else listed)
-    return said
+        texts.append(f"{listed} and {n_more:,} more" if n_more > 0 else listed)
+    return texts
 
 
 def _width(heading: str, words: list[str]) -> int:
@@ -158,7 +158,7 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
         for decision in MARKS:
             own = best.decisions == decision
             ax.plot(ends[own], lines[own], zorder=3, **MARKS[decision].look(palette))
-        _say_marks(best.decisions, ax, palette, LINE if best.words else 0)
+        _draw_mark_legend(best.decisions, ax, palette, LINE if best.words else 0)
     if 0 < best.n_selected < len(lines):
         ax.axhline(best.n_selected - 0.5, color=palette.muted, lw=1, ls=(0, (4, 3)), zorder=0.5)
         ax.annotate(
@@ -179,7 +179,9 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
     _write_columns(best.words, ax, palette)
 
 
-def _say_marks(decisions: NDArray[np.str_], ax: Axes, palette: Palette, height: float) -> None:
+def _draw_mark_legend(
+    decisions: NDArray[np.str_], ax: Axes, palette: Palette, height: float
+) -> None:
     """Say what the marks mean, so many inches above the axes."""
     found = [decision for decision in MARKS if (decisions == decision).any()]
     looks = [(WORDS[each], MARKS[each].look(palette)) for each in found]

@@ -199,9 +199,9 @@ def _two_sides(data: TrainingData, shares: Floats, weights: Floats | None) -> tu
             own = slice(start, start + block.shape[0])
             Z, counted = scale.scale(block), None if weights is None else weights[own]
             running.add(Z, block, shares[own], counted)
-            said = weighted(shares[own], counted)
-            filled += _filled(block, said)
-            squares += np.asarray((Z * Z).T @ said).T
+            weighted_shares = weighted(shares[own], counted)
+            filled += _filled(block, weighted_shares)
+            squares += np.asarray((Z * Z).T @ weighted_shares).T
     n = running.class_sums(shares, weights)
     centre = 0.0 if data.is_sparse else scale.centre
 

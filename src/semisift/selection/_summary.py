@@ -79,8 +79,8 @@ class Trust:
 def summarize(result: "RankingResult") -> Trust | None:
     """Return how sure a result is; None where the ranker has no rule and was not assessed."""
     found, decided = result.assessment, bool(result.counts)
-    texts = ["", ""] if found is None else [say_test(found), _reconcile(result, found)]
-    test, stable = " ".join(filter(None, texts)), "" if found is None else say_stability(found)
+    texts = ["", ""] if found is None else [format_test(found), _reconcile(result, found)]
+    test, stable = " ".join(filter(None, texts)), "" if found is None else format_stability(found)
     if not (decided or test or stable):
         return None
     texts = [_format_decisions(result) if decided else "", "" if found is None else _caution(found)]
@@ -98,7 +98,7 @@ def summarize(result: "RankingResult") -> Trust | None:
 # The ranking as a whole ---------------------------------------------------------------------------
 
 
-def say_test(found: "Assessment") -> str:
+def format_test(found: "Assessment") -> str:
     """Return what the permutation test found; nothing where there was none."""
     p, n = found.p_value, found.n_permutations
     if math.isnan(p):
@@ -106,7 +106,7 @@ def say_test(found: "Assessment") -> str:
     advice = f"Label {'rows of more groups' if found.has_groups else 'more rows'} before you build"
     if not found.passed and found.least_p_value > SIGNIFICANT:
         assert found.plan is not None
-        return f"{say_too_few(found.plan, found.least_p_value)} {advice} on it."
+        return f"{format_too_few(found.plan, found.least_p_value)} {advice} on it."
     # with permuted features the better of two scores counts, at half the level
     n_as_high = round(p * (n + 1) / (1 if found.null == "permuted_labels" else 2)) - 1
     sentences = SENTENCES["test"][found.null]
@@ -118,7 +118,7 @@ def say_test(found: "Assessment") -> str:
     return text.format(n=n, p=p, as_high=as_high, trials=trials)
 
 
-def say_too_few(plan: "PermutationPlan", least: float) -> str:
+def format_too_few(plan: "PermutationPlan", least: float) -> str:
     """Return that labels can be permuted in too few ways to confirm anything."""
     unit = "group" if plan.has_groups else "labelled row"
     ways = plural(round(math.exp(plan.log_ways)), "way")
@@ -128,7 +128,7 @@ def say_too_few(plan: "PermutationPlan", least: float) -> str:
     )
 
 
-def say_exchange(found: "Assessment") -> str:
+def format_permutation(found: "Assessment") -> str:
     """Return between which groups and batches labels were permuted; nothing if none were given."""
     plan = found.plan
     if plan is None or math.isnan(found.p_value):
@@ -172,7 +172,7 @@ def _caution(found: "Assessment") -> str:
     )
 
 
-def say_stability(found: "Assessment") -> str:
+def format_stability(found: "Assessment") -> str:
     """Return how alike the best features on different halves of the rows are."""
     stable, family = found.stability, found.family_stability
     if stable is None or math.isnan(stable.value):
@@ -199,7 +199,7 @@ def say_stability(found: "Assessment") -> str:
 # Features -----------------------------------------------------------------------------------------
 
 
-def say_selection(result: "RankingResult") -> str:
+def format_selection(result: "RankingResult") -> str:
     """Return how the number of selected features came about."""
     cutoff, n_kept = result.cutoff, 0 if result.kept is None else int(result.kept.sum())
     by = NULLS[result.null] if cutoff is None else f"the {cutoff.rule} rule"
@@ -212,7 +212,7 @@ def say_selection(result: "RankingResult") -> str:
     }[result.selected_by]
 
 
-def say_known(result: "RankingResult") -> list[str]:
+def format_feature_constraints(result: "RankingResult") -> list[str]:
     """Return which constraints on the features were given, and what they do to the ranking."""
     texts, excluded = [], np.zeros(len(result), dtype=bool)
     if result.kept is not None:
@@ -243,7 +243,7 @@ def _features(which: Bools) -> str:
     return f"{plural(n, 'feature')} {'was' if n == 1 else 'were'}"
 
 
-def say_marks(result: "RankingResult", place: int) -> list[str]:
+def format_marks(result: "RankingResult", place: int) -> list[str]:
     """Return in a few words which constraints there were on one feature."""
     kept, excluded, prior = result.kept, result.excluded, result.feature_weights
     n_columns = 1 if result.n_columns is None else result.n_columns[place]
@@ -256,7 +256,7 @@ def say_marks(result: "RankingResult", place: int) -> list[str]:
     return [mark for mark, is_there in marks.items() if is_there]
 
 
-def say_copies(result: "RankingResult") -> str:
+def format_correlated_features(result: "RankingResult") -> str:
     """Return what was done about correlated features; nothing where nothing was."""
     threshold = getattr(result.ranker, "redundancy_threshold_", None)
     if result.representative is None or threshold is None:
@@ -356,10 +356,10 @@ def _format_assumptions(result: "RankingResult") -> list[str]:
     if found is None:
         return notes
     notes += _format_other_decisions(result, found)
-    notes += filter(None, [say_exchange(found)])
+    notes += filter(None, [format_permutation(found)])
     plan = found.plan
     if found.passed and plan is not None and found.least_p_value > ALPHA:
-        notes.append(say_too_few(plan, found.least_p_value))
+        notes.append(format_too_few(plan, found.least_p_value))
     is_special = plan is not None and (plan.has_groups or plan.is_one_class)
     if not (math.isnan(found.p_value) or found.permuted or is_special):
         what = "shuffled labels went to rows drawn from all rows"

@@ -28,8 +28,8 @@ from semisift.utils._labels import (
     as_class,
     is_unlabelled,
     parse_labels,
-    tell_unlabelled,
     unlabelled_words,
+    warn_unlabelled_text,
 )
 from semisift.utils._named_array import with_names
 from semisift.utils._text import examples, plural, quote
@@ -145,7 +145,7 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
     """Return the numbers of the genes that a mask names."""
     if mask is None:
         return np.arange(len(var.index))
-    said = f"mask_var={quote(mask)}" if isinstance(mask, str) else "mask_var"
+    option = f"mask_var={quote(mask)}" if isinstance(mask, str) else "mask_var"
     if isinstance(mask, str):
         mask = column_of(var, mask, "mask_var", where)
     elif hasattr(mask, "iloc") and not mask.index.equals(var.index):
@@ -154,9 +154,9 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
     if values.shape != (len(var.index),) or values.dtype != bool:
         genes = f"{plural(len(var.index), 'gene')} of adata.{where}"
         got = f"got values of type {values.dtype} and shape {values.shape}"
-        raise ValueError(f"{said} must say True or False of each of {genes}: {got}.")
+        raise ValueError(f"{option} must say True or False of each of {genes}: {got}.")
     if not values.any():
-        raise ValueError(f"{said} must leave a gene to rank: it is False for all of them.")
+        raise ValueError(f"{option} must leave a gene to rank: it is False for all of them.")
     return np.flatnonzero(values)
 
 
@@ -276,20 +276,20 @@ def check_adata(adata: Any) -> None:
 def read_given(adata: Any, asked: Asked) -> Given:
     """Take what was asked for from an AnnData, or say what is wrong with it."""
     y, order = read_labels(adata, asked.labels_key, asked.unlabeled_category)
-    with _naming("labels_key", asked.labels_key):
+    with _error_context("labels_key", asked.labels_key):
         labels = parse_labels(y, adata.n_obs)
     of_rows = {}
     for parameter, argument in OF_CELLS.items():
         if (key := getattr(asked, parameter)) is not None:
             of_rows[argument] = column_of(adata.obs, key, parameter, "obs").tolist()
-            with _naming(parameter, key):
+            with _error_context(parameter, key):
                 parse_design(adata.n_obs, **{argument: of_rows[argument]})
     X, names, places, words = take_values(adata, asked)
     return Given(X, y, labels, order, names, places, of_rows, words)
 
 
 @contextmanager
-def _naming(parameter: str, value: Any) -> Iterator[None]:
+def _error_context(parameter: str, value: Any) -> Iterator[None]:
     """Say which parameter holds what cannot be used."""
     try:
         yield
@@ -377,10 +377,10 @@ def _warn_of_none(values: list[Any], n_classes: int, n_cells: list[int], labels_
             f"{where} holds {quote(unclear[0])}, which may be a class or mean that a cell has no "
             f"label. Say unlabeled_category={quote(unclear[0])}, or give the class another name."
         )
-    told: Counter[str] = Counter()
+    unlabelled_text: Counter[str] = Counter()
     for value, n in texts.items():
-        told.update({value.strip(): n} if value.strip() in WORDS - {""} else {})
-    tell_unlabelled(told, where)
+        unlabelled_text.update({value.strip(): n} if value.strip() in WORDS - {""} else {})
+    warn_unlabelled_text(unlabelled_text, where)
     named = [value for value in texts if value.strip().casefold() in PERHAPS_NONE]
     if named := [value for value in named if value.strip() not in WORDS]:
         are = "is taken for a class" if len(named) == 1 else "are taken for classes"

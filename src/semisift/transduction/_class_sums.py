@@ -168,9 +168,9 @@ def _go_through(whole: FullData, axes: Axes, machines: Any, found: SoftLabels) -
             T = axes.place_scaled(Z)
             if found.depth is not None:
                 T = found.depth.without(T, log_filled(block) if depths is None else depths[own])
-            said = shares_by(T, machines, found.weights)
+            predicted = shares_by(T, machines, found.weights)
             labelled = np.flatnonzero(codes[own] >= 0)
-            said[labelled] = held[codes[own][labelled]]
-            shares[own] = said
-            running.add(Z, block, said, None if row_weights is None else row_weights[own])
+            predicted[labelled] = held[codes[own][labelled]]
+            shares[own] = predicted
+            running.add(Z, block, predicted, None if row_weights is None else row_weights[own])
     return {"shares": shares, **vars(running.class_sums(shares, row_weights))}

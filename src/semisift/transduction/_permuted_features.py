@@ -135,8 +135,8 @@ def _label_by(T: Floats, twins: Floats, labels: Labels, class_prior: Floats | No
         total += gaussian_classes(both, held, class_prior)
     for number in range(n_sets):
         both = np.concatenate([T[number], twins[number]], axis=1)
-        said = ridge(both, codes[number], n_classes)
-        total[number] += np.where(held[number].any(axis=1, keepdims=True), held[number], said)
+        predicted = ridge(both, codes[number], n_classes)
+        total[number] += np.where(held[number].any(axis=1, keepdims=True), held[number], predicted)
     return total / (len(dimensions) + 1)
 
 

@@ -139,7 +139,7 @@ def _numbers(share: float, n_labelled: int, n_others: int) -> tuple[int, int]:
     return n_low, min(n_low, TIMES * n_labelled)
 
 
-def say_rest(estimator: Any, n_labelled: int, n_unlabelled: int) -> str | None:
+def format_reliable_negatives(estimator: Any, n_labelled: int, n_unlabelled: int) -> str | None:
     """Say what was made of the unlabelled rows; None where more than one class is labelled.
 
     Parameters

@@ -260,7 +260,7 @@ class SoftLabels:
         """The most likely class of each row."""
         return np.asarray(self.shares.argmax(axis=1))
 
-    def told(self, codes: NDArray[np.integer]) -> Floats:
+    def distributions(self, codes: NDArray[np.integer]) -> Floats:
         """Return the shares, drawn to equal ones where left-out labels do not support them.
 
         `codes` are the given labels of the rows, negative without one; these stay as they are.
@@ -281,16 +281,18 @@ def drawn_to_equal(shares: Floats, trust: float) -> Floats:
 
 
 def doubt_of(estimator: Any) -> str | None:
-    """Return what `say_doubt` says of a fitted ranker or classifier."""
-    return say_doubt(getattr(estimator, "label_trust_", 1.0), *getattr(estimator, "recovered_", ()))
+    """Return what `format_label_doubt` says of a fitted ranker or classifier."""
+    return format_label_doubt(
+        getattr(estimator, "label_trust_", 1.0), *getattr(estimator, "recovered_", ())
+    )
 
 
-def say_doubt(trust: float, n_recovered: int = 0, n_left_out: int = 0) -> str | None:
+def format_label_doubt(trust: float, n_recovered: int = 0, n_left_out: int = 0) -> str | None:
     """Return a sentence where left-out labels do not support the confidence; else None.
 
     Examples
     --------
-    >>> say_doubt(0.2, 5, 10)[:76]
+    >>> format_label_doubt(0.2, 5, 10)[:76]
     'The labels may tell nothing: the classes of 10 labelled rows left out in tur'
     """
     if trust >= LITTLE_TRUST:
@@ -388,16 +390,16 @@ def label_components(
     trust /= trust.sum()
     shares = np.tensordot(trust, whole, axes=1)
     shares[codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]  # to the last bit
-    said = np.tensordot(trust, parts, axes=1).argmax(axis=2)
-    asked = np.flatnonzero(own < 0)
-    first = shares.argmax(axis=1)[rows][asked]
-    counted = None if of_rows.weights is None else of_rows.weights[asked]
-    alike = [kappa(first, other[asked], range(n_classes), counted) for other in said]
+    predicted = np.tensordot(trust, parts, axes=1).argmax(axis=2)
+    unlabelled = np.flatnonzero(own < 0)
+    first = shares.argmax(axis=1)[rows][unlabelled]
+    counted = None if of_rows.weights is None else of_rows.weights[unlabelled]
+    alike = [kappa(first, other[unlabelled], range(n_classes), counted) for other in predicted]
     return SoftLabels(
         shares=shares,
         stability=float(np.mean(alike)) if alike else UNKNOWN,
         n_left_out=len(out),
-        n_recovered=int(np.sum(said[folds[out], out] == own[out])),
+        n_recovered=int(np.sum(predicted[folds[out], out] == own[out])),
         weights=trust,
         trust=float(np.clip((1 + by_mean.sum()) / 2, 0, 1)),
         depth=depth,
@@ -513,8 +515,8 @@ def shares_by(T: Floats, machines: list[tuple[Floats, Floats]], weights: Floats)
     float array of shape (n, n_classes)
     """
     with one_blas_thread():
-        said = (machine_shares(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
-        parts = [weight * shares for weight, shares in zip(weights, said, strict=True)]
+        predicted = (machine_shares(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
+        parts = [weight * shares for weight, shares in zip(weights, predicted, strict=True)]
     return np.asarray(sum(parts))
 
 

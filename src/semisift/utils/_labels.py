@@ -163,7 +163,7 @@ def parse_labels(y: Any, n_rows: int, words: frozenset[str] = WORDS) -> Labels:
         for place in np.flatnonzero(~known).tolist():
             if isinstance(value := found[place], str | bytes):
                 text[_text(value)] += n_each[place]
-        tell_unlabelled(text, "y")
+        warn_unlabelled_text(text, "y")
     own = np.full(len(found), UNLABELLED, dtype=np.int32)
     classes, own[known] = _classes(values)
     return Labels(own if numbers is None else own[numbers], classes)
@@ -411,7 +411,7 @@ def _text(value: str | bytes) -> str:
     return (value if isinstance(value, str) else value.decode("latin-1")).strip()
 
 
-def tell_unlabelled(n_rows: Mapping[str, int], where: str) -> None:
+def warn_unlabelled_text(n_rows: Mapping[str, int], where: str) -> None:
     """Warn of text that was taken as unlabelled because of its spelling, with the rows of each."""
     if not n_rows:
         return

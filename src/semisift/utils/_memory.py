@@ -164,9 +164,9 @@ def read_size(value: int | float | str, name: str) -> int:
     if isinstance(value, Real) and not isinstance(value, bool):
         size = float(value)
     elif isinstance(value, str):
-        told = re.fullmatch(r"\s*(\d+\.?\d*)\s*([kmgtp]?)i?(?:b|bytes)?\s*", value, re.IGNORECASE)
-        if told is not None:
-            size = float(told[1]) * 1000.0 ** " kmgtp".index(told[2].lower() or " ")
+        match = re.fullmatch(r"\s*(\d+\.?\d*)\s*([kmgtp]?)i?(?:b|bytes)?\s*", value, re.IGNORECASE)
+        if match is not None:
+            size = float(match[1]) * 1000.0 ** " kmgtp".index(match[2].lower() or " ")
     if size is None or not 1 <= size < 1e18:
         raise ValueError(f"{name} must be a number of bytes, such as 4GB or 500MB: got {value!r}.")
     return int(size)

@@ -168,5 +168,9 @@ def as_table(
     table = turn(table, options)
     place = {name: i for i, name in enumerate(samples)}
     kept = [place[name] for name in table.row_names or ()]
-    said = {name: pl.Series(cells, dtype=pl.String) for name, cells in about.items() if any(cells)}
-    return replace(table, rows=pl.DataFrame(said)[kept] if said else pl.DataFrame())
+    about_samples = {
+        name: pl.Series(cells, dtype=pl.String) for name, cells in about.items() if any(cells)
+    }
+    return replace(
+        table, rows=pl.DataFrame(about_samples)[kept] if about_samples else pl.DataFrame()
+    )

@@ -171,18 +171,18 @@ def tests_in_words(view: View) -> list[str]:
     found = view.test("friedman")
     if found is None:
         return [view.obstacle]
-    said = sentences("friedman", found, LEVEL_OF_RANKS)
+    paragraphs = sentences("friedman", found, LEVEL_OF_RANKS)
     for alpha in (LEVEL_OF_RANKS, LEVEL_OF_WINS):
         test = view.test("nemenyi", alpha)
         ranks, order = test.mean_ranks, test.mean_ranks.argsort(kind="stable").tolist()
-        names = [view.said[place] for place in view.places]
+        names = [view.shown_names[place] for place in view.places]
         worse = [
             (names[j], [names[i] for i in order if test.different[i, j] and ranks[i] > ranks[j]])
             for j in order
         ]
         worse = [pair for pair in worse if pair[1]]
-        said.append(paragraph("nemenyi", alpha, test.critical_difference, worse, len(names)))
-    return said
+        paragraphs.append(paragraph("nemenyi", alpha, test.critical_difference, worse, len(names)))
+    return paragraphs
 
 
 def wins_in_words(view: View) -> list[str]:
@@ -207,7 +207,7 @@ def wilcoxon_in_words(view: View) -> list[str]:
 
 def bounds_in_words(view: View) -> str:
     """Return which methods see hidden labels; empty if none does."""
-    names = [name for name, bound in zip(view.said, view.is_bound, strict=True) if bound]
+    names = [name for name, bound in zip(view.shown_names, view.is_bound, strict=True) if bound]
     return paragraph("bounds", names)
 
 
@@ -395,10 +395,10 @@ def opening(results: Records, title: str) -> list[str]:
 def closing(results: Records, *more: str) -> list[str]:
     """Return what a page in Markdown ends with: what is missing or doubtful, and versions."""
     problems = [*failures(results), *too_slow(results)]
-    said = [unfinished(results), doubt(results.n_judging)]
-    said = [*said, *(f"{each.where}: {each.what}." for each in problems), *more]
+    paragraphs = [unfinished(results), doubt(results.n_judging)]
+    paragraphs = [*paragraphs, *(f"{each.where}: {each.what}." for each in problems), *more]
     made = ", ".join(f"{name} {version}" for name, version in versions(results))
-    parts = ["## What is missing or doubtful", bullets(said)] if any(said) else []
+    parts = ["## What is missing or doubtful", bullets(paragraphs)] if any(paragraphs) else []
     return [*parts, f"Made with {escape_markdown(made)}."]
 
 

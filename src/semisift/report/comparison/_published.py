@@ -89,21 +89,21 @@ def published_beside(view: View) -> dict[str, Any] | None:
                 i, j = results.datasets.index(dataset), results.methods.index(method)
                 spread = _number((_part(spreads, dataset) or {}).get(method))
                 pairs.append(_pair(view, i, j, published, spread, n_runs))
-    said = []
+    paragraphs = []
     if pairs:
         found = Counter(pair.word for pair in pairs)
         parts = [f"{found[word]} {word}" for word in WORDS.values() if found[word]]
         mean = math.fsum(pair.ours - pair.published for pair in pairs) / len(pairs)
-        said += [paragraph("published", len(pairs), parts, mean), how_judged(n_runs)]
+        paragraphs += [paragraph("published", len(pairs), parts, mean), how_judged(n_runs)]
     has_spreads = any(pair.spreads for pair in pairs)
-    said += sentences("beside_published", has_spreads, absent if is_first else {})
+    paragraphs += sentences("beside_published", has_spreads, absent if is_first else {})
     more = content.get("sentences") or () if is_first else ()
-    said += [printable(sentence) for sentence in more]
+    paragraphs += [printable(sentence) for sentence in more]
     return {
         "judge": judge,
         "source": printable(content.get("source") or "no source given"),
         "pairs": pairs,
-        "sentences": said,
+        "sentences": paragraphs,
         "table": _table(view, pairs, has_spreads),
     }
 

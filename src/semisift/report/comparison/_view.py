@@ -46,7 +46,7 @@ class View:
         self.judge, self.metric, self.level = (choice[k] for k in ("judge", "metric", "level"))
         self.methods = [printable_name(name) for name in results.methods]
         self.datasets = [printable_name(name) for name in results.datasets]
-        self.said = [shorten(name, MAX_NAME) for name in self.methods]
+        self.shown_names = [shorten(name, MAX_NAME) for name in self.methods]
         self.metric_name = METRICS.get(self.metric, self.metric)
         self.scores: Scores = results.scores(**self.choice)
         # the data sets on which all methods that have figures have all of them
@@ -107,10 +107,10 @@ class View:
     def left_out(self) -> list[str]:
         """Return which data sets and methods stand outside of ranks and tests, and why."""
         there = np.isfinite(self.scores.values)
-        silent = [self.said[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
+        silent = [self.shown_names[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
         is_whole: Any = there.all(axis=1)
         lacking = [
-            (shorten(name, MAX_NAME), [self.said[j] for j in self.places if not runs[j]])
+            (shorten(name, MAX_NAME), [self.shown_names[j] for j in self.places if not runs[j]])
             for name, runs in zip(self.datasets, is_whole, strict=True)
         ]
         silent = silent if len(silent) < len(self.methods) else []
