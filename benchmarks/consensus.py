@@ -302,12 +302,12 @@ def difference(records, names, method):
     Only splits that both have ranked count.
     """
     values = {key_of(record): record["value"] for record in records}
-    gaps = {}
+    differences = {}
     for (name, n_labels, number, own), value in values.items():
         ours = values.get((name, n_labels, number, "consensus"))
         if own == method and name in names and ours is not None:
-            gaps.setdefault(name, []).append(value - ours)
-    means = [np.mean(each) for each in gaps.values()]
+            differences.setdefault(name, []).append(value - ours)
+    means = [np.mean(each) for each in differences.values()]
     if method == "consensus" or len(means) < 2:
         return ""
     return f"{np.mean(means):+.3f} ({np.std(means, ddof=1) / len(means) ** 0.5:.3f})"

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from semisift import CLS, CSFS, EnsCLS
 from semisift.base._training_data import TrainingData
 from semisift.ensemble._som import batch_som, quantisation_error
-from semisift.ensemble._subspaces import aggregate, deal_members, make_setting, run_kernel
+from semisift.ensemble._subspaces import aggregate, draw_members, make_setting, run_kernel
 from semisift.filters._constrained_laplacian import N_CANNOT_LINKS, combine
 from semisift.parallel import committee_size
 from semisift.utils._redundancy import put_copies_last, rank
@@ -160,8 +160,8 @@ def rankings(data):
     size = committee_size(data.n_features)
     parts = []
     for start in range(0, size, 1024):
-        deal = deal_members((start, min(start + 1024, size)), setting)
-        parts.append((deal.features, *run_kernel(setting.X, setting.unit, deal, setting)))
+        sample = draw_members((start, min(start + 1024, size)), setting)
+        parts.append((sample.features, *run_kernel(setting.X, setting.unit, sample, setting)))
     features, sums, totals = (np.concatenate(part) for part in zip(*parts, strict=True))
     taken = totals[:, N_CANNOT_LINKS] > 0
     for balance in (None, 1.0):

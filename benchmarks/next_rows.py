@@ -300,10 +300,10 @@ def show_means(records, half, names, ways, start):
             continue
         cells = []
         for way in ways:
-            gaps = [each[way].mean() - each["random"].mean() for each in values]
-            error = np.std(gaps, ddof=1) / len(gaps) ** 0.5
+            differences = [each[way].mean() - each["random"].mean() for each in values]
+            error = np.std(differences, ddof=1) / len(differences) ** 0.5
             mean = np.mean([each[way].mean() for each in values])
-            cells.append(f"{mean:.3f} ({np.mean(gaps):+.3f}, {error:.3f})")
+            cells.append(f"{mean:.3f} ({np.mean(differences):+.3f}, {error:.3f})")
         show_row([words, len(values), *cells])
 
 
@@ -323,11 +323,17 @@ def cell(each, way):
     if way not in each:
         return ""
     n = min(len(each[way]), len(each["random"]))
-    gaps = each[way][:n] - each["random"][:n]
+    differences = each[way][:n] - each["random"][:n]
     mark = ""
     if n > 2 and way != "random":
-        error = np.std(gaps, ddof=1) / n**0.5
-        mark = "*" if gaps.mean() > 2 * error else "!" if gaps.mean() < -2 * error else ""
+        error = np.std(differences, ddof=1) / n**0.5
+        mark = (
+            "*"
+            if differences.mean() > 2 * error
+            else "!"
+            if differences.mean() < -2 * error
+            else ""
+        )
     return f"{each[way].mean():.3f}{mark}"
 
 

@@ -352,8 +352,8 @@ def ahead(own, cells, n_labels):
     if not ours or not others:
         return ""
     best = max(others, key=lambda tool: np.mean(list(others[tool].values())))
-    gaps = [ours[draw] - value for draw, value in others[best].items() if draw in ours]
-    return f"{mean_and_error(gaps, '+')} {best}"
+    differences = [ours[draw] - value for draw, value in others[best].items() if draw in ours]
+    return f"{mean_and_error(differences, '+')} {best}"
 
 
 # Time, memory and labels that are missing ---------------------------------------------------------

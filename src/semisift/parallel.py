@@ -211,7 +211,7 @@ class Cluster:
         self._digests: dict[tuple[int, int], tuple[Any, str]] = {}
         self._check_workers()
 
-    def deal(self, n_tasks: int) -> list[str]:
+    def assign_workers(self, n_tasks: int) -> list[str]:
         """Return a worker for each of some tasks, the same ones as long as no worker changes."""
         threads = [worker for worker, n in sorted(self._threads().items()) for _ in range(n)]
         return [threads[i * len(threads) // n_tasks] for i in range(n_tasks)]
@@ -589,10 +589,10 @@ class Workers:
         given = [self._pool.put(thing) for thing in shared]
         if not hasattr(items, "__len__"):
             return self._pool.run(Call(task, (item, *given)) for item in items)
-        workers = self._pool.deal(len(items))
-        dealt = zip(items, workers, strict=True)
+        workers = self._pool.assign_workers(len(items))
+        assigned = zip(items, workers, strict=True)
         return self._pool.run(
-            [Call(task, (item, *given), worker) for item, worker in dealt], len(items)
+            [Call(task, (item, *given), worker) for item, worker in assigned], len(items)
         )
 
     def _in_processes(self, task: Any, items: Any, shared: tuple[Any, ...]) -> Iterator[Any]:

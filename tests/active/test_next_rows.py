@@ -161,7 +161,7 @@ def test_many_rows_are_looked_at_in_part(monkeypatch):
     assert ranker.query(X, given, n=5).rows.tolist() == found.rows.tolist()
 
 
-def test_gaps():
+def test_missing_values():
     data = make_data()
     X = data.X.copy()
     X[::7, 2] = np.nan

@@ -320,7 +320,7 @@ def test_the_sentence_on_labels_counts_the_rankings(assess):
 
 
 @pytest.mark.filterwarnings("ignore::semisift.exceptions.NovelClassWarning")
-def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
+def test_labels_that_are_too_few_to_permute_are_said(folder, wine):
     X, y, names = wine
     very_few = np.full(len(y), UNLABELLED)
     for label in (0, 1):

@@ -131,7 +131,7 @@ def test_learners_get_what_they_take(folder):
          "--method", "tri-training")  # fmt: skip
 
 
-def test_gaps_stay(folder):
+def test_missing_values_stay(folder):
     output = words(rank(folder, *options(), table="gaps.csv", code=1))
     assert "or --missing keep for a method that takes gaps" in output
     keep = ["--missing", "keep"]
@@ -153,14 +153,14 @@ def test_gaps_stay(folder):
     assert not re.search(r"\bnan\b", shown)
 
 
-def test_a_reduced_table_has_its_gaps(folder):
+def test_a_reduced_table_has_its_missing_values(folder):
     rank(folder, *options(), "--missing", "keep", "--top", 8, "--out", folder / "s.csv",
          table="gaps.csv", command="select")  # fmt: skip
     before, after = pl.read_csv(folder / "gaps.csv"), pl.read_csv(folder / "s.csv")
     assert after.select(FEATURES).equals(before.select(FEATURES))
 
 
-def test_a_comparison_takes_no_gaps(folder):
+def test_a_comparison_takes_no_missing_values(folder):
     given = ["--label", "label", "--methods", "fisher", "--missing", "keep"]
     output = words(call("compare", folder / "gaps.csv", *given, "--out", folder / "runs", code=2))
     assert "--missing: the judges of a comparison take no missing values" in output
@@ -208,7 +208,7 @@ def test_methods_tell_what_they_take():
 
 
 @pytest.mark.nightly
-def test_a_real_table_with_groups_gaps_and_one_class(data_dir, tmp_path):
+def test_a_real_table_with_groups_missing_values_and_one_class(data_dir, tmp_path):
     with np.load(data_dir / "sonar.npz", allow_pickle=False) as file:
         X, y = file["X"].copy(), file["y"]
     X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan

@@ -21,7 +21,7 @@ from semisift.base._training_data import TrainingData
 from semisift.committee._bootstrap import MAX_DRAWS, Bootstrap
 from semisift.committee._members import build_context
 from semisift.ensemble._pct import PCTSetting, folds
-from semisift.ensemble._subspaces import deal_members, make_setting
+from semisift.ensemble._subspaces import draw_members, make_setting
 from semisift.ensemble.bagging_constraint import draw_groups_of_pairs
 from semisift.parallel import Committee
 from semisift.semi_supervised._team import Team
@@ -157,7 +157,7 @@ def test_folds_of_the_label_weight_hold_out_groups():
 def test_constraints_of_a_group_are_drawn_together():
     data = grouped_problem()
     setting = make_setting(EnsCLS(variant="paper", n_members=40), data)
-    copies = deal_members((0, 40), setting).copies
+    copies = draw_members((0, 40), setting).copies
     groups = data.design.groups[setting.constraints.rows]
     for member in copies:
         for group in set(groups):
@@ -178,7 +178,7 @@ def test_pairs_without_labels_are_drawn_with_their_groups():
     design = parse_design(40, groups=groups)
     training = TrainingData.build(data.X, None, design=design, **pairs)
     setting = make_setting(EnsCLS(variant="paper"), training)
-    drawn = deal_members((0, 30), setting).pair_counts
+    drawn = draw_members((0, 30), setting).pair_counts
     assert drawn.shape == (30, 6)
     assert_array_equal(drawn[:, 0], np.maximum(drawn[:, 0], drawn[:, 3]))  # rows 0, 1, 2: one group
     assert len(np.unique(drawn)) > 2

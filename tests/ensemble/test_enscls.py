@@ -110,8 +110,10 @@ def test_members_equal_loops(kind, balance):
     ranker = EnsCLS(n_members=3, max_features=4, balance=balance)
     setting = make_setting(ranker, TrainingData.build(X, y))
     members = _subspaces.score_members((0, 3), setting)
-    deal = _subspaces.deal_members((0, 3), setting)
-    for features, scores, copies in zip(members.features, members.scores, deal.copies, strict=True):
+    sample = _subspaces.draw_members((0, 3), setting)
+    for features, scores, copies in zip(
+        members.features, members.scores, sample.copies, strict=True
+    ):
         bag = setting.constraints.rows[copies > 0]
         assert copies.max() == 1
         rows = np.concatenate([bag, np.flatnonzero(y < 0)])
@@ -129,9 +131,11 @@ def test_printed_members_equal_loops_on_the_units_of_a_map(n):
         EnsCLS(n_members=3, max_features=4, variant="paper"), TrainingData.build(X, y)
     )
     members = _subspaces.score_members((0, 3), setting)
-    deal = _subspaces.deal_members((0, 3), setting)
+    sample = _subspaces.draw_members((0, 3), setting)
     printed = {"graph": "union", "heat": 0.1, "self_loops": False, "mean": "plain"}
-    for features, scores, copies in zip(members.features, members.scores, deal.copies, strict=True):
+    for features, scores, copies in zip(
+        members.features, members.scores, sample.copies, strict=True
+    ):
         bag = np.repeat(setting.constraints.rows, copies)
         units = batch_som(X[y < 0][:, features]).units
         Z = np.vstack([X[bag][:, features], units])
@@ -177,7 +181,7 @@ def test_pairs_are_drawn_instead_of_rows(variant, monkeypatch):
     ranker = EnsCLS(**SMALL, variant=variant)
     setting = make_setting(ranker, TrainingData.build(X, **pairs))
     assert setting.bootstrap == "pairs"
-    counts = _subspaces.deal_members((0, 40), setting).pair_counts
+    counts = _subspaces.draw_members((0, 40), setting).pair_counts
     assert counts.shape == (40, 6)
     assert counts.max() == (1 if variant == "default" else 3)
     assert (counts[:, 3:].sum(axis=1) > 0).all()  # a cannot-link in every member
@@ -199,24 +203,24 @@ def test_labels_and_pairs_together(monkeypatch):
 def test_stratified_bags_have_all_classes():
     X, y = make_data()
     setting = make_setting(EnsCLS(**SMALL, bootstrap="stratified"), TrainingData.build(X, y))
-    copies = _subspaces.deal_members((0, 40), setting).copies
+    copies = _subspaces.draw_members((0, 40), setting).copies
     codes = y[setting.constraints.rows]
     for code in range(3):
         assert (copies[:, codes == code].sum(axis=1) > 0).all()
     few = np.where(np.arange(120) < 4, y, -1)
     plain = make_setting(EnsCLS(**SMALL), TrainingData.build(X, few))
-    assert (_subspaces.deal_members((0, 200), plain).copies.sum(axis=1) < 4).any()
+    assert (_subspaces.draw_members((0, 200), plain).copies.sum(axis=1) < 4).any()
 
 
 def test_rows_of_a_member_are_drawn_without_replacement():
     X, y = make_data()
     setting = make_setting(EnsCLS(**SMALL, max_unlabelled=50), TrainingData.build(X, y))
-    rows = _subspaces.deal_members((3, 9), setting).unlabelled
+    rows = _subspaces.draw_members((3, 9), setting).unlabelled
     assert rows.shape == (6, 50)
     assert all(len(np.unique(own)) == 50 for own in rows)
     assert (y[rows] < 0).all()
     assert not np.array_equal(rows[0], rows[1])
-    again = _subspaces.deal_members((5, 6), setting).unlabelled
+    again = _subspaces.draw_members((5, 6), setting).unlabelled
     assert_array_equal(again[0], rows[2])
 
 

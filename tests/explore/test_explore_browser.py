@@ -355,7 +355,7 @@ def test_one_feature_by_click_and_by_keyboard(page):
     assert "labelled benign" in text(page, "#feature-table th")
 
 
-def test_a_family_stays_open(page, cells):
+def test_a_correlated_group_stays_open(page, cells):
     page.find_element(By.CSS_SELECTOR, "#features .copies summary").click()
     wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "#features .copies[open] li button"))
     answer(page, cells, lambda: press(page, "2"))

@@ -502,26 +502,28 @@ def test_connections_without_the_token_leave_room_for_those_with_it(page, sent):
         address = ("127.0.0.1", client.port)
 
         def knock():
-            stranger = stack.enter_context(socket.create_connection(address, timeout=30))
-            stranger.sendall(sent)
-            return stranger
+            foreign_name = stack.enter_context(socket.create_connection(address, timeout=30))
+            foreign_name.sendall(sent)
+            return foreign_name
 
-        strangers = [knock() for _ in range(200)]
+        foreign_names = [knock() for _ in range(200)]
         for _ in range(12):
             start = time.monotonic()
             assert client.get("/api/state")[0] == 200
             assert time.monotonic() - start < 2
             most = max(most, len(server_threads()) - before)
-            strangers += [knock() for _ in range(10)]
+            foreign_names += [knock() for _ in range(10)]
         assert 0 < most <= server_module.MAX_NOVEL_ROWS + 4  # some are just ending
         # the oldest had to go, and the newest may still say who they are
-        strangers[0].settimeout(5)
+        foreign_names[0].settimeout(5)
         with suppress(ConnectionError):
-            assert strangers[0].recv(1) == b""
+            assert foreign_names[0].recv(1) == b""
         if not sent:
             head = f"GET /api/state HTTP/1.0\r\nHost: 127.0.0.1:{client.port}\r\n"
-            strangers[-1].sendall(f"{head}X-Semisift-Token: {client.server.token}\r\n\r\n".encode())
-            assert b" 200 " in strangers[-1].recv(100)
+            foreign_names[-1].sendall(
+                f"{head}X-Semisift-Token: {client.server.token}\r\n\r\n".encode()
+            )
+            assert b" 200 " in foreign_names[-1].recv(100)
 
 
 def test_requests_with_the_token_have_a_bound_too(tmp_path, monkeypatch):

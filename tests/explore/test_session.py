@@ -161,7 +161,7 @@ def test_an_error_is_said_and_the_labels_are_safe(tmp_path, path, monkeypatch):
         assert page.state()["classes"][0]["given"] == 1
 
 
-def test_gaps(tmp_path, path):
+def test_missing_values(tmp_path, path):
     table = write_cells(tmp_path)
     lines = table.read_text().splitlines()
     lines[5] = "," + lines[5].split(",", 1)[1]

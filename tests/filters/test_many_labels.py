@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from semisift import CLS, CSFS, EnsCLS, FallbackWarning
 from semisift.base._training_data import TrainingData
 from semisift.ensemble import _subspaces
-from semisift.ensemble._subspaces import deal_members, make_setting
+from semisift.ensemble._subspaces import draw_members, make_setting
 from semisift.utils import _columns, _neighbors
 from tests.filters.test_cls import pairs_of
 from tests.nightly import few_daily
@@ -151,7 +151,7 @@ def test_members_keep_some_of_many_labelled_rows(bootstrap, monkeypatch):
     data = TrainingData.build(X, y, **GIVEN)
     ranker = EnsCLS(n_members=40, max_features=3, bootstrap=bootstrap)
     setting = make_setting(ranker, data)
-    copies = deal_members((0, 40), setting).copies
+    copies = draw_members((0, 40), setting).copies
     codes = y[setting.constraints.rows]
     assert_array_equal((copies[:, codes >= 0] > 0).sum(axis=1), 8)
     used = (copies[:, codes >= 0] > 0).mean(axis=0)
@@ -161,7 +161,7 @@ def test_members_keep_some_of_many_labelled_rows(bootstrap, monkeypatch):
             assert (copies[:, codes == code] > 0).any(axis=1).all()
     if bootstrap is None:
         assert copies[:, codes < 0].all()  # what is in a given pair alone stays
-    assert_array_equal(deal_members((7, 9), setting).copies, copies[7:9])
+    assert_array_equal(draw_members((7, 9), setting).copies, copies[7:9])
     assert np.isfinite(ranker.fit(X, y, **GIVEN).scores_).all()
 
 

@@ -86,7 +86,7 @@ def test_logarithms_of_what_is_below_zero_beside_a_gap(tmp_path):
         read_table(path, label="label", missing="keep", log=True)
 
 
-def test_sparse_tables_keep_no_gaps(tmp_path):
+def test_sparse_tables_keep_no_missing_values(tmp_path):
     X = csr_array([[np.nan, 0, 1], [0, 2, 0]])
     parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
     np.savez(tmp_path / "t.npz", y=[0, 1], **parts)

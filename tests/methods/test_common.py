@@ -379,7 +379,7 @@ def test_columns_that_are_not_numbers(name, column, message, data):
 
 @every
 @pytest.mark.parametrize("gap", [pd.NA, *nightly(None, np.nan)])
-def test_gaps_are_taken_or_refused(name, gap, data):
+def test_missing_values_are_taken_or_refused(name, gap, data):
     table = pd.DataFrame(data.X, columns=list("abcdefgh")).assign(height=[gap, *range(59)])
     ranker = make(name)
     if ranker.allow_nan:

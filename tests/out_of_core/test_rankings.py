@@ -421,7 +421,7 @@ def test_a_map_with_blank_columns_is_held_with_zeros_there(order, tmp_path):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_a_map_with_gaps_is_held_only_where_they_may_stay(order, tmp_path):
+def test_a_map_with_missing_values_is_held_only_where_they_may_stay(order, tmp_path):
     X, _, _ = case()
     X[5, 3] = np.nan
     rows = OutOfCoreMatrix(mapped(X, tmp_path, order))

@@ -115,7 +115,7 @@ def test_chunks_of_unlike_shape_are_named(shape):
 
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
-def test_gaps_are_named_by_chunk_row_and_column(value, word, form):
+def test_missing_values_are_named_by_chunk_row_and_column(value, word, form):
     pieces = hundreds()
     pieces[4][17, 11] = value
     names = [f"gene{j}" for j in range(30)]

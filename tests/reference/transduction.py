@@ -174,7 +174,7 @@ def without_depth(T, shares, depth):
     return T - np.outer(depth - depth.mean(), slopes)
 
 
-def beaten_by_twins(Z, T, codes, n_classes, order, class_prior=None, depth=None):
+def beaten_by_permuted(Z, T, codes, n_classes, order, class_prior=None, depth=None):
     """Return which columns the best permuted feature reaches, by either score.
 
     The table of columns and permuted features is there: its first half are the columns.

@@ -202,7 +202,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
-def with_gaps():
+def with_missing():
     values = random_figures(3, 2, 3)
     values[0, 1, 2] = np.nan
     return values
@@ -220,7 +220,10 @@ def nothing():
         (random_figures(4, 1, 3), "need at least two runs"),
         (random_figures(1, 1, 1), "One method alone has figures"),
         (np.full((3, 3, 3), 0.5), "No two methods are."),
-        (with_gaps(), "set 0 does not count for ranks and tests, as runs of method 2 are missing"),
+        (
+            with_missing(),
+            "set 0 does not count for ranks and tests, as runs of method 2 are missing",
+        ),
         (nothing(), "There are no figures yet"),
         (
             np.array([[[0.5, np.nan], [0.5, np.nan]], [[np.nan, 0.5], [np.nan, 0.5]]]),
@@ -243,7 +246,7 @@ def test_a_sentence_where_there_is_no_test(values, sentence, tmp_path):
 
 def test_an_unfinished_comparison_says_so():
     sentence = "1 record of 18 are still to be made."
-    assert sentence in summarize(made_up(with_gaps()))["unfinished"]
+    assert sentence in summarize(made_up(with_missing()))["unfinished"]
 
 
 def test_methods_that_were_too_slow():

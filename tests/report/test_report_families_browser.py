@@ -53,7 +53,7 @@ def rows_shown(page):
     ]
 
 
-def test_a_family_opens_by_click_and_by_keyboard(page):
+def test_a_correlated_group_opens_by_click_and_by_keyboard(page):
     family = family_of(page, "gene 5")
     summary, member = (family.find_element(By.CSS_SELECTOR, name) for name in ("summary", "li"))
     assert summary.text == "represents 2 correlated features: permuted feature, triplet"
@@ -67,7 +67,7 @@ def test_a_family_opens_by_click_and_by_keyboard(page):
     wait(page, member.is_displayed)
 
 
-def test_strong_members_are_named_while_the_family_is_folded(page):
+def test_strong_members_are_named_while_the_correlated_group_is_folded(page):
     summary = family_of(page, "gene 0").find_element(By.TAG_NAME, "summary")
     assert summary.text.startswith(
         "represents 30 correlated features: copy 0, copy 1, copy 2, copy 3"
@@ -77,7 +77,7 @@ def test_strong_members_are_named_while_the_family_is_folded(page):
     assert first.get_attribute("textContent").startswith("copy 0 r -1.00, score ")
 
 
-def test_the_search_finds_members_and_opens_their_family(page):
+def test_the_search_finds_members_and_opens_their_correlated_group(page):
     field = page.find_element(By.ID, "wanted")
     large, small = family_of(page, "gene 0"), family_of(page, "gene 5")
     field.send_keys("copy 29")
@@ -107,7 +107,7 @@ def test_the_search_leaves_open_what_was_opened_by_hand(page):
     assert small.get_attribute("open") is not None
 
 
-def test_sorting_keeps_families_with_their_features(page):
+def test_sorting_keeps_correlated_groups_with_their_features(page):
     head = page.find_elements(By.CSS_SELECTOR, "#features thead th button")[1]
     head.click()
     wait(page, lambda: rows_shown(page)[0] == "copy 0")

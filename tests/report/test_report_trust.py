@@ -72,7 +72,7 @@ def test_the_sentence_on_shuffled_labels(p_value, n, expected):
         (1.0, 0, "Too few permuted features to tell: in 0 trials none scores as high"),
     ],
 )
-def test_the_sentence_on_twins(p_value, n, expected):
+def test_the_sentence_on_permuted_features(p_value, n, expected):
     words = format_test(new_assessment(p_value=p_value, n_permutations=n, null="permuted_features"))
     assert expected in words
     assert words.startswith("The labels go with the data: twins") == (p_value <= 0.05)
@@ -116,7 +116,7 @@ def few_rows(per_class, shift):
     return X, np.where(np.arange(60) < 2 * per_class, truth, -1)
 
 
-def test_twins_that_are_beaten():
+def test_permuted_features_that_are_beaten():
     X, y = few_rows(8, 2)
     ranker = Consensus(random_state=0).fit(X, y)
     ranker.assess(X, y, n_resamples=3, n_permutations=39, fast=True)
@@ -138,7 +138,7 @@ def test_twins_that_are_beaten():
     assert "p = 0.025 by 79 permutations; 5 of 20 columns significant" in repr(ranker.assessment_)
 
 
-def test_twins_that_are_not_beaten():
+def test_permuted_features_that_are_not_beaten():
     X, y = few_rows(3, 0)
     ranker = Consensus(random_state=0).fit(X, y)
     ranker.assess(X, y, n_resamples=3, n_permutations=39, fast=True)
@@ -153,7 +153,7 @@ def test_twins_that_are_not_beaten():
     assert "shuffled labels" not in page
 
 
-def test_a_p_value_of_twins_and_decisions_that_seem_to_disagree():
+def test_a_p_value_of_permuted_features_and_decisions_that_seem_to_disagree():
     X, y = few_rows(8, 2)
     ranker = Consensus(random_state=0).fit(X, y)
     sure = ranker.assess(X, y, n_resamples=0, n_permutations=39, fast=True)

@@ -73,7 +73,7 @@ def test_a_class_with_few_labels_leaves_the_others_alone():
 @pytest.mark.parametrize(
     ("per_class", "n_classes", "enough"), [(3, 2, False), (6, 2, False), (7, 2, True), (3, 4, True)]
 )
-def test_labels_are_exchanged_where_there_are_enough_ways(per_class, n_classes, enough):
+def test_labels_are_permuted_where_there_are_enough_ways(per_class, n_classes, enough):
     # 6 and 6 of 12: 924 / 2 ways; 7 and 7: 3432 / 2
     data = problem_of(per_class, n_classes)
     assert find_permutation_plan(data).how == ("labelled" if enough else "all")
@@ -211,7 +211,7 @@ def test_other_copies_may_come_first_on_a_half():
     assert sure.rank_interval[ranker.ranking_ == 1][0, 1] > 12
 
 
-def test_families_are_counted_as_one_feature():
+def test_correlated_groups_are_counted_as_one_feature():
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2
     X = rng.normal(size=(80, 40))
@@ -228,7 +228,7 @@ def test_families_are_counted_as_one_feature():
     assert plain.family_probability is plain.family_stability is None
 
 
-def test_noise_in_families_is_not_stable_either():
+def test_noise_in_correlated_groups_is_not_stable_either():
     found = []
     for seed in range(8):
         X, y = noise_in_groups(seed)

@@ -50,12 +50,12 @@ def curve_of(X, y, ranker=QUICK, **given):
         ((4, 40), [2, 3]),
     ],
 )
-def test_labels_are_dealt_as_far_as_each_class_goes_round(counts, numbers):
+def test_labels_are_split_as_far_as_each_class_goes_round(counts, numbers):
     y = np.repeat([0, 1, -1], [*counts, 3])
     assert numbers_of_subsets(TrainingData.build(np.arange(len(y))[:, None], y)) == numbers
 
 
-def test_hands_share_no_label_and_have_each_class_alike():
+def test_subsets_share_no_label_and_have_each_class_alike():
     y = np.repeat([0, 1, -1], [7, 15, 4])
     splits = split_labels(TrainingData.build(np.arange(26.0)[:, None], y), 0)
     assert {len(split) for split in splits} == {2, 3, 5}
@@ -67,7 +67,7 @@ def test_hands_share_no_label_and_have_each_class_alike():
             assert_array_equal(np.bincount(y[subset]), [7 // len(split), 15 // len(split)])
 
 
-def test_hands_are_of_whole_groups():
+def test_subsets_are_of_whole_groups():
     groups = np.repeat(np.arange(12), 4)
     y = np.where(np.arange(48) % 4 < 3, groups % 2, -1)
     data = TrainingData.build(np.arange(48.0)[:, None], y, design=parse_design(48, groups=groups))
@@ -181,7 +181,7 @@ def test_stored_rows_give_the_same_curve(tmp_path, monkeypatch):
     assert_array_equal(plain.stability[:2], found.stability[:2])
 
 
-def test_gaps_and_weights_are_as_in_the_fit():
+def test_missing_values_and_weights_are_as_in_the_fit():
     X, y = study(per_class=4)
     X[::7, ::9] = np.nan
     weights = np.where(np.arange(len(y)) % 3, 1.0, 2.0)

@@ -68,7 +68,7 @@ def test_no_more_features_are_listed_than_were_asked_for():
     assert len(few.families.named[0]) == 19
 
 
-def test_a_few_names_of_a_family_that_is_not_strong():
+def test_a_few_names_of_a_correlated_group_that_is_not_strong():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 40))
     X = np.column_stack([X, *(X[:, 39] * (k + 2) for k in range(8))])
@@ -141,7 +141,7 @@ def test_the_best_by_score_are_seen_first(name, options, data_dir, tmp_path):
     assert (copies["correlation"].abs() > 0.7 - 1e-6).all()
 
 
-def test_the_page_folds_families_and_names_the_strong():
+def test_the_page_folds_correlated_groups_and_names_the_strong():
     outcome, X = one_large_family()
     page = render(outcome.select(20), X=X)
     assert {f"x{j}" for j in range(20)} <= seen_on_page(page)

@@ -113,7 +113,7 @@ def test_groups_of_the_new_order(monkeypatch):
 
 @every_form
 @pytest.mark.parametrize("width", [16, 256])
-def test_correlations_in_families_have_their_sign(form, width, monkeypatch):
+def test_correlations_in_correlated_groups_have_their_sign(form, width, monkeypatch):
     monkeypatch.setattr(_redundancy, "BLOCK_COLUMNS", width)
     X = make_copies(60, 40, 5)
     X[:, 7] = 1e6 + X[:, 8]  # far from zero

@@ -278,13 +278,13 @@ class RankingAnalysisMixin:
         from semisift.selection._learning_curve import draw_curve, split_labels
 
         seed = data.seed if random_state is None else random_state
-        deals = split_labels(data, seed) if self.labels_needed != "none" else []
-        n_steps = sum(map(len, deals))
+        splits = split_labels(data, seed) if self.labels_needed != "none" else []
+        n_steps = sum(map(len, splits))
         with self._watched(X, y, n_steps, "learning_curve"):
             return draw_curve(
                 self,
                 data,
-                deals,
+                splits,
                 self._progress(range(n_steps), "repetition"),
                 n_more=int(n_more),
                 n_best=n_best,

@@ -595,12 +595,12 @@ def _why_nothing(data: TrainingData, rule: str | None) -> str:
     from semisift.selection._summary import format_too_few
 
     having = plural(len(data.labels.labelled), "labelled row")
-    exchange = plan_permutation(data)[1]
-    if exchange.has_groups:
-        having += f" of {plural(exchange.n_units, 'group')}"
+    plan = plan_permutation(data)[1]
+    if plan.has_groups:
+        having += f" of {plural(plan.n_units, 'group')}"
     why = f"with {having} nothing stands out."
-    if rule != "stability" and exchange.least_p_value > ALPHA:
-        why += f" {format_too_few(exchange, exchange.least_p_value)}"
+    if rule != "stability" and plan.least_p_value > ALPHA:
+        why += f" {format_too_few(plan, plan.least_p_value)}"
     return why
 
 

@@ -153,7 +153,7 @@ class EnsembleContext:
         """Work out what members need again and again, before several of them ask for it."""
 
     @staticmethod
-    def deal(
+    def plan_options(
         data: TrainingData,
         n_drawn: int,
         *,

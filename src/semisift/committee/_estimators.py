@@ -312,13 +312,13 @@ class EstimatorBlock(BaseBlock):
         own_labels_from: float = -1.0,
     ) -> Importance:
         """Return what each member loses by permuted features, as of `TreeBlock.permute`."""
-        dealt, weights = self.plan(setting), setting.weigh(weights)
+        plan, weights = self.plan(setting), setting.weigh(weights)
         carried = unmask(labels, setting.n_rows)
         given = np.where(carried.any(axis=0), carried.argmax(axis=0), -1)
         unlabelled = setting.labels.codes < 0
         features, losses = [], []
         agreement = np.full(self.stop - self.start, np.nan)
-        for i, member, rows, X in self._on_rows(setting, dealt.out_of_bag):
+        for i, member, rows, X in self._on_rows(setting, plan.out_of_bag):
             label = given[rows]
             if own_labels_from >= 0:
                 predicted, confidence = member.judge(X)
@@ -344,7 +344,7 @@ class EstimatorBlock(BaseBlock):
             np.concatenate([np.empty(0, dtype=np.int32), *features]),
             np.concatenate([np.empty(0), *losses]),
             agreement,
-            dealt.count_draws(setting.n_features),
+            plan.count_draws(setting.n_features),
         )
 
 
@@ -387,7 +387,7 @@ class EstimatorContext(EnsembleContext):
         widest_gap: bool = False,
         large_bags: bool = False,
         draws_at_nodes: bool = False,
-        **dealt: Any,
+        **plan: Any,
     ) -> "EstimatorContext":
         """Prepare the data for estimators.
 
@@ -437,7 +437,7 @@ class EstimatorContext(EnsembleContext):
             X=X.tocsr() if data.is_sparse and draws_at_nodes else X,
             scale=scale,
             estimator=estimator,
-            **cls.deal(data, n_drawn, draws_at_nodes=draws_at_nodes, **dealt),
+            **cls.plan_options(data, n_drawn, draws_at_nodes=draws_at_nodes, **plan),
             is_dense=gets_dense(estimator, data.n_rows, n_columns),
         )
 

@@ -108,16 +108,16 @@ class TreeBlock(BaseBlock):
         -------
         Importance
         """
-        dealt = self.plan(setting)
+        plan = self.plan(setting)
         unlabelled = row_mask(setting.labels.codes < 0)
-        members = self.trees(setting), setting.seed, self.start, dealt.out_of_bag
+        members = self.trees(setting), setting.seed, self.start, plan.out_of_bag
         lost = _kernels.importance.permute(
             setting.columns,
             *(*members, labels, unlabelled, setting.weigh(weights)),
             copies=setting.row_weights,
             **options,
         )
-        return Importance(*lost, dealt.count_draws(setting.n_features))
+        return Importance(*lost, plan.count_draws(setting.n_features))
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +218,7 @@ class TreeContext(EnsembleContext):
         widest_gap: bool = False,
         max_depth: int | None = None,
         large_bags: bool = False,
-        **dealt: Any,
+        **plan: Any,
     ) -> "TreeContext":
         """Prepare the data for trees.
 
@@ -239,7 +239,7 @@ class TreeContext(EnsembleContext):
         -------
         TreeSetting
         """
-        shared, n_labelled = cls.deal(data, n_drawn, **dealt), len(data.labels.labelled)
+        shared, n_labelled = cls.plan_options(data, n_drawn, **plan), len(data.labels.labelled)
         is_large = large_bags or n_labelled > _kernels.grow.SIDE_BY_SIDE
         has_few = n_labelled * MIN_IN_BAGS <= data.n_rows
         most_ranked = MAX_BYTE_RANKS - data.has_missing  # which have a rank of their own

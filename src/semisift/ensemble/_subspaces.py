@@ -169,7 +169,7 @@ class SubspaceSetting:
         return self.most_unmapped is not None and len(self.unlabelled) > self.most_unmapped
 
 
-class Deal(NamedTuple):
+class SubspaceSample(NamedTuple):
     """What the members of a block are dealt: features, and how often rows and pairs count."""
 
     features: NDArray[np.int32]
@@ -177,11 +177,11 @@ class Deal(NamedTuple):
     pair_counts: NDArray[np.int32]
     unlabelled: NDArray[np.int32]  # one row where all members share them
 
-    def alone(self, i: int) -> "Deal":
+    def alone(self, i: int) -> "SubspaceSample":
         """Return what one member is dealt."""
         own = i if len(self.unlabelled) > 1 else 0
         features, copies, pair_counts = (part[i : i + 1] for part in self[:3])
-        return Deal(features, copies, pair_counts, self.unlabelled[own : own + 1])
+        return SubspaceSample(features, copies, pair_counts, self.unlabelled[own : own + 1])
 
 
 def make_setting(ranker: Any, data: TrainingData) -> SubspaceSetting:
@@ -228,7 +228,7 @@ def make_setting(ranker: Any, data: TrainingData) -> SubspaceSetting:
     )
 
 
-def deal_members(members: tuple[int, int], setting: SubspaceSetting) -> Deal:
+def draw_members(members: tuple[int, int], setting: SubspaceSetting) -> SubspaceSample:
     """Draw the features and bootstraps of some members."""
     start, stop = members
     if setting.subspaces is not None:
@@ -250,13 +250,13 @@ def deal_members(members: tuple[int, int], setting: SubspaceSetting) -> Deal:
             _leave_some_out(copies[i], labels.codes >= 0, member, setting)
     rows, most = setting.unlabelled, setting.most_unlabelled
     if most is None or len(rows) <= most:
-        return Deal(features, copies, pair_counts, rows[None, :])
+        return SubspaceSample(features, copies, pair_counts, rows[None, :])
     some = np.empty((stop - start, most), dtype=np.int32)
     counters = np.arange(len(rows))
     for i, member in enumerate(range(start, stop)):
         words = stream_words(setting.seed, member, Purpose.UNLABELLED_BAG, counters)
         some[i] = rows[np.sort(np.argpartition(words, most - 1)[:most])]
-    return Deal(features, copies, pair_counts, some)
+    return SubspaceSample(features, copies, pair_counts, some)
 
 
 def _draw(members: tuple[int, int], setting: SubspaceSetting) -> NDArray[np.int32]:
@@ -291,9 +291,11 @@ def _leave_some_out(
     copies[drawn[np.lexsort((words[drawn], order[drawn]))[MAX_LABELLED:]]] = 0
 
 
-def listed_member(i: int, deal: Deal, setting: SubspaceSetting) -> tuple[Deal, SubspaceSetting]:
+def member_with_pairs(
+    i: int, sample: SubspaceSample, setting: SubspaceSetting
+) -> tuple[SubspaceSample, SubspaceSetting]:
     """Return what one member is dealt, with a list of the pairs of its own labelled rows."""
-    alone = deal.alone(i)
+    alone = sample.alone(i)
     if setting.constraints.labels is None:
         return alone, setting
     drawn = np.flatnonzero(alone.copies[0])
@@ -334,56 +336,58 @@ def score_members(members: tuple[int, int], setting: SubspaceSetting) -> MemberS
     -------
     MemberScores
     """
-    deal = deal_members(members, setting)
+    sample = draw_members(members, setting)
     if setting.constraints.labels is None:
-        return _score_dealt(deal, setting)
-    alone = [_score_dealt(*listed_member(i, deal, setting)) for i in range(len(deal.features))]
+        return _score_sample(sample, setting)
+    alone = [
+        _score_sample(*member_with_pairs(i, sample, setting)) for i in range(len(sample.features))
+    ]
     return MemberScores(*(np.concatenate(part) for part in zip(*alone, strict=True)))
 
 
-def _score_dealt(deal: Deal, setting: SubspaceSetting) -> MemberScores:
+def _score_sample(sample: SubspaceSample, setting: SubspaceSetting) -> MemberScores:
     if setting.maps_rows:
         with one_blas_thread():
-            done = [_compressed(i, deal, setting) for i in range(len(deal.features))]
+            done = [_compressed(i, sample, setting) for i in range(len(sample.features))]
         sums, totals = (np.array(part) for part in zip(*done, strict=True))
     else:
-        sums, totals = run_kernel(setting.X, setting.unit, deal, setting)
-    return MemberScores(deal.features, combine(sums, totals, setting.balance), totals)
+        sums, totals = run_kernel(setting.X, setting.unit, sample, setting)
+    return MemberScores(sample.features, combine(sums, totals, setting.balance), totals)
 
 
 def run_kernel(
-    X: Any, unit: NDArray[np.float64], deal: Deal, setting: SubspaceSetting
+    X: Any, unit: NDArray[np.float64], sample: SubspaceSample, setting: SubspaceSetting
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sums and totals of some members."""
     if not _kernels.are_compiled():
-        done = [_parts(deal.alone(i), X, unit, setting) for i in range(len(deal.features))]
+        done = [_parts(sample.alone(i), X, unit, setting) for i in range(len(sample.features))]
         return np.array([parts.sums for parts in done]), np.array([parts.totals for parts in done])
     rows, must_link, cannot_link, _ = setting.constraints
     return _kernels.neighbours.cls_parts(
         _kernels.columns.Columns(X),
         (np.frexp(unit)[1] - 1).astype(np.int32),
-        deal.features,
+        sample.features,
         rows.astype(np.int32),
-        deal.copies,
-        deal.unlabelled,
+        sample.copies,
+        sample.unlabelled,
         np.concatenate([must_link, cannot_link]).astype(np.int32),
         len(must_link),
-        deal.pair_counts,
+        sample.pair_counts,
         setting.options,
     )
 
 
 def _compressed(
-    i: int, deal: Deal, setting: SubspaceSetting
+    i: int, sample: SubspaceSample, setting: SubspaceSetting
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Score a member whose unlabelled rows are the units of a map."""
-    sums, totals = run_kernel(*_mapped(deal.alone(i), setting))
+    sums, totals = run_kernel(*_mapped(sample.alone(i), setting))
     return sums[0], totals[0]
 
 
 def _mapped(
-    alone: Deal, setting: SubspaceSetting
-) -> tuple[NDArray[np.float64], NDArray[np.float64], Deal, SubspaceSetting]:
+    alone: SubspaceSample, setting: SubspaceSetting
+) -> tuple[NDArray[np.float64], NDArray[np.float64], SubspaceSample, SubspaceSetting]:
     """Return the rows of a member, with a map for the unlabelled ones, as `run_kernel` takes it."""
     features = alone.features[0]
     values = dense_columns(setting.X, features)
@@ -397,11 +401,11 @@ def _mapped(
 
 def weigh_members(n_members: int, setting: SubspaceSetting) -> list[Parts]:
     """Return what ties the rows of the first members, to tell whether the heat fits the data."""
-    deal = deal_members((0, n_members), setting)
-    return [_weights(*listed_member(i, deal, setting)) for i in range(n_members)]
+    sample = draw_members((0, n_members), setting)
+    return [_weights(*member_with_pairs(i, sample, setting)) for i in range(n_members)]
 
 
-def _weights(alone: Deal, setting: SubspaceSetting) -> Parts:
+def _weights(alone: SubspaceSample, setting: SubspaceSetting) -> Parts:
     if setting.maps_rows:
         with one_blas_thread():
             X, unit, alone, setting = _mapped(alone, setting)
@@ -410,7 +414,9 @@ def _weights(alone: Deal, setting: SubspaceSetting) -> Parts:
     return _parts(alone, X, unit, setting)
 
 
-def _parts(alone: Deal, X: Any, unit: NDArray[np.float64], setting: SubspaceSetting) -> Parts:
+def _parts(
+    alone: SubspaceSample, X: Any, unit: NDArray[np.float64], setting: SubspaceSetting
+) -> Parts:
     """Return the parts of the score of one member."""
     features = alone.features[0]
     return member_parts(

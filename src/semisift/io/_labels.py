@@ -265,15 +265,15 @@ def _check_names(
         [(twice, _)] = Counter(row_names).most_common(1)
         rule = "To join labels, the names of the rows must differ"
         raise TableError(f"{table.path}: several rows are called {quote(twice)}. {rule}.")
-    strangers = [name for name in labelled if name not in known]
-    if len(strangers) == len(labelled):
+    unknown_names = [name for name in labelled if name not in known]
+    if len(unknown_names) == len(labelled):
         _check_turned(table, [labelled])
         problem = f"none of its {len(labelled)} names is a row of {table.path}"
-        names = f"Rows are called {examples(row_names)}; here {examples(strangers)}"
+        names = f"Rows are called {examples(row_names)}; here {examples(unknown_names)}"
         raise FileError(f"{problem}. {names}. Is {format_option('id')} the right column?")
-    if strangers:
-        some = f"{len(strangers)} of the {len(labelled)} names in {labels.path.name}"
-        notes.append(f"{some} are not rows of the table, left out: {examples(strangers)}.")
+    if unknown_names:
+        some = f"{len(unknown_names)} of the {len(labelled)} names in {labels.path.name}"
+        notes.append(f"{some} are not rows of the table, left out: {examples(unknown_names)}.")
     if without := [name for name in row_names if name not in labelled]:
         rows = f"{plural(len(without), 'row')} without an entry in {labels.path.name}"
         notes.append(f"{rows}, unlabelled: {examples(without)}.")

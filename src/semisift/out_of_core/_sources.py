@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, issparse, vstack
 from semisift.exceptions import OutOfCoreError
 
 # Rows that are read at once to look up single ones, where a store does not say how it is divided.
-ROWS_AT_HAND = 64
+ROWS_PER_LOOKUP = 64
 
 
 class Source(ABC):
@@ -69,7 +69,7 @@ class Source(ABC):
         """The first row of each part that is stored as one, and the number of rows."""
         if self._chunk_rows:
             return [*range(0, self.shape[0], self._chunk_rows), self.shape[0]]
-        return range(0, self.shape[0] + ROWS_AT_HAND, ROWS_AT_HAND)
+        return range(0, self.shape[0] + ROWS_PER_LOOKUP, ROWS_PER_LOOKUP)
 
     @property
     def n_bytes(self) -> int:

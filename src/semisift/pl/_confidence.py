@@ -12,7 +12,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, MAX_NAME, hand_over
+from semisift.pl._figure import LETTER, MAX_NAME, finish_figure
 from semisift.pl._read import class_colours, codes_of, column, given_labels, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import PLAIN, Palette, draw_legend, for_user
@@ -112,7 +112,7 @@ def confidence(
     ax.set_xlabel(f"{cells.basis} 1", color=palette.muted)
     ax.set_ylabel(f"{cells.basis} 2", color=palette.muted)
     ax.spines[:].set_color(palette.line)
-    return hand_over(ax, given=given, show=show, save=save)
+    return finish_figure(ax, given=given, show=show, save=save)
 
 
 def collect(adata: Any, key: str, params: Mapping[str, Any], basis: str | None) -> Cells:

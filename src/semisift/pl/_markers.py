@@ -11,7 +11,7 @@ from matplotlib.transforms import Transform, blended_transform_factory
 from numpy.typing import NDArray
 
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, LINE, MAX_NAME, hand_over, inches_from_corner
+from semisift.pl._figure import LETTER, LINE, MAX_NAME, finish_figure, inches_from_corner
 from semisift.pl._read import class_colours, codes_of, column, expression, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import LITERAL, Palette, draw_legend, for_user, size_of, spread_out
@@ -336,7 +336,7 @@ def markers(
     shown = collect(adata, key, results, n_markers, groups, layer)
     draw = draw_dots if kind == "dotplot" else draw_heatmap
     ax = draw(shown, ax, for_user(), "Blues" if cmap is None else cmap)
-    return hand_over(ax, given=given, show=show, save=save)
+    return finish_figure(ax, given=given, show=show, save=save)
 
 
 def collect(

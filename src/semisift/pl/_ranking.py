@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from semisift.base._decisions import WORDS
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, LINE, MAX_NAME, hand_over, inches_from_corner
+from semisift.pl._figure import LETTER, LINE, MAX_NAME, finish_figure, inches_from_corner
 from semisift.pl._read import MAKE_RESULTS, column, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import LITERAL, MARKS, FigureStyle, Palette, draw_legend, for_user
@@ -76,7 +76,7 @@ def ranking(
     ax = own_axes(ax, (WIDTH + LETTER * letters, inches + 2 * LINE * (best.decisions is not None)))
     draw_ranking(best, ax, for_user())
     ax.set_xlabel(f"score ({params.get('method', 'semisift')})")
-    return hand_over(ax, given=given, show=show, save=save)
+    return finish_figure(ax, given=given, show=show, save=save)
 
 
 def best_genes(adata: Any, key: str, n_features: int) -> Best:

@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from semisift.base._training_data import TrainingData
 from semisift.parallel import Workers
-from semisift.transduction._components import hand_down, make_components
+from semisift.transduction._components import make_components, share_components
 from semisift.utils._columns import blocks, some_rows
 from semisift.utils._labels import UNLABELLED, Labels
 from semisift.utils._redundancy import put_copies_last
@@ -296,7 +296,7 @@ def take_rows(data: TrainingData, rows: Ints, seed: int) -> TrainingData:
         numbers=None,
         design=data.design.take(rows),
     )
-    hand_down(data, part, rows)
+    share_components(data, part, rows)
     return part
 
 

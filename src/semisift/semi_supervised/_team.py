@@ -106,9 +106,9 @@ class Team:
         self.total += (votes[chosen] - self.own[chosen]).sum(axis=0, dtype=np.int64)
         self.own[chosen] = votes[chosen]
         self.bags = bags
-        handed = bags.rows[chosen]
-        handed = np.unique(handed[handed >= 0])
-        self.first_round[handed[self.first_round[handed] < 0]] = n_round
+        pseudo_labelled = bags.rows[chosen]
+        pseudo_labelled = np.unique(pseudo_labelled[pseudo_labelled >= 0])
+        self.first_round[pseudo_labelled[self.first_round[pseudo_labelled] < 0]] = n_round
 
     def companions(self, members: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Opinion]]:
         """Yield some members at a time, with what all but each think of the unlabelled rows."""

@@ -53,7 +53,7 @@ class Bags(NamedTuple):
         subspaces = None if self.subspaces is None else self.subspaces[own]
         return Bags(self.counts[own], self.rows[own], self.labels[own], weights, subspaces)
 
-    def handed(
+    def with_pseudo_labels(
         self, chosen: Mask, rows: Int32s, labels: Int32s, weights: Array | None = None
     ) -> "Bags":
         """Return the bags after some members got all labelled rows and new ones, but no others."""

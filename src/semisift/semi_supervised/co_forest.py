@@ -136,7 +136,7 @@ class CoForest(CommitteeClassifier):
             chosen = is_more & (error * weight < previous * size)
             if not chosen.any():
                 return
-            team.train(team.bags.handed(chosen, kept, labels, weights), chosen, n_round)
+            team.train(team.bags.with_pseudo_labels(chosen, kept, labels, weights), chosen, n_round)
             self.errors_ = np.where(chosen, error, previous)
             size = np.where(chosen, weight, size)
             yield "max_iter"

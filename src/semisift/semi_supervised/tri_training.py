@@ -137,7 +137,7 @@ def teach(team: Team, error: Array, size: NDArray[np.int64], n_round: int) -> tu
         taken[i, rows] = True
         given[i] = predicted[first]
     everyone = np.arange(team.problem.n_rows, dtype=np.int32)
-    return chosen, team.bags.handed(chosen, *pad_rows(taken, everyone, given))
+    return chosen, team.bags.with_pseudo_labels(chosen, *pad_rows(taken, everyone, given))
 
 
 def count_rows(e: float, previous: float, size: int, n_agreed: int) -> Share:

@@ -208,12 +208,12 @@ def components(data: TrainingData) -> Floats:
 
 
 def make_components(data: TrainingData) -> None:
-    """Make all that `hand_down` takes a part of, also where the components were sent alone."""
+    """Make what `share_components` takes a part of, also where components were sent alone."""
     scaled_rows(data)
     components(data)
 
 
-def hand_down(data: TrainingData, part: TrainingData, rows: Ints) -> None:
+def share_components(data: TrainingData, part: TrainingData, rows: Ints) -> None:
     """Let the training data of some of the rows have what was made of all of them, centred anew.
 
     The directions of the components are then those of all rows.
