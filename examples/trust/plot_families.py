@@ -23,7 +23,7 @@ for label in (0, 1):
     y[rng.choice(np.flatnonzero(data.target == label), 8, replace=False)] = label
 
 by_score = SSFI(random_state=0).fit(X, y)
-by_family = SSFI(redundancy_threshold=0.7, random_state=0).fit(X, y)
+by_group = SSFI(redundancy_threshold=0.7, random_state=0).fit(X, y)
 
 # %%
 # Correlations, in absolute value and over all rows, of the ten best features in both orders. A dark
@@ -33,7 +33,7 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 blues = LinearSegmentedColormap.from_list("blues", ["#ffffff", "#1f5fa8"])
 titles = ["The ten best by score", "The ten best, correlated features last"]
 correlation = np.abs(np.corrcoef(X.to_numpy(), rowvar=False))
-for ax, ranker, title in zip(axes, [by_score, by_family], titles, strict=True):
+for ax, ranker, title in zip(axes, [by_score, by_group], titles, strict=True):
     best = np.argsort(ranker.ranking_)[:10]
     image = ax.imshow(correlation[np.ix_(best, best)], cmap=blues, vmin=0, vmax=1)
     ax.set_yticks(range(10), np.array(X.columns)[best])
@@ -42,7 +42,7 @@ for ax, ranker, title in zip(axes, [by_score, by_family], titles, strict=True):
     ax.tick_params(length=0)
     ax.spines[:].set_color("#d5dae0")
 fig.colorbar(image, ax=axes, shrink=0.8, label="correlation (absolute)")
-for ranker, title in zip([by_score, by_family], titles, strict=True):
+for ranker, title in zip([by_score, by_group], titles, strict=True):
     best = np.argsort(ranker.ranking_)[:10]
     others = correlation[np.ix_(best, best)][np.triu_indices(10, 1)]
     print(f"{title}: {(others > 0.7).sum()} of 45 pairs correlate by more than .7")
@@ -50,9 +50,9 @@ for ranker, title in zip([by_score, by_family], titles, strict=True):
 # %%
 # Nothing is lost: for each column it is kept who represents it, and how close the two are.
 
-families = by_family.to_frame().filter(pl.col("feature") != pl.col("representative"))
-for name in by_family.to_frame()["feature"][:4]:
-    own = families.filter(pl.col("representative") == name)
+represented = by_group.to_frame().filter(pl.col("feature") != pl.col("representative"))
+for name in by_group.to_frame()["feature"][:4]:
+    own = represented.filter(pl.col("representative") == name)
     copies = [f"{f} ({c:.2f})" for f, c in own.select("feature", "correlation").iter_rows()]
     print(f"{name} represents: {', '.join(copies) or 'itself alone'}")
 plt.show()

@@ -37,10 +37,10 @@ for n_each in (5, 40):
     ranker = Consensus(n_features_to_select=6, random_state=0).fit(X, y)
     sure = ranker.assess(X, y, n_resamples=20, n_permutations=0, light=True)
     fitted[n_each] = ranker
-    single, family = sure.stability, sure.family_stability
+    single, grouped = sure.stability, sure.family_stability
     print(
         f"{n_each} labels a class: stability {single.value:.2f} ({single.low:.2f} to "
-        f"{single.high:.2f}), correlated features counted as one {family.value:.2f}"
+        f"{single.high:.2f}), correlated features counted as one {grouped.value:.2f}"
     )
 
 # %%

@@ -19,7 +19,7 @@ from semisift.utils._information import (
     mutual_information,
 )
 from semisift.utils._neighbors import MeasuredRows, RowsWithMissing
-from semisift.utils._redundancy import correlations_in_families, find_copies
+from semisift.utils._redundancy import find_copies, representative_correlations
 from tests.conftest import make_data
 from tests.reference import gaps as slow
 from tests.reference import information as slow_information
@@ -237,10 +237,10 @@ def test_near_copies_are_those_of_the_common_rows(limits, threshold, monkeypatch
     is_copy, representative = find_copies(X, walk, threshold, 8)
     assert_array_equal(is_copy, expected[0])
     assert_array_equal(representative, expected[1])
-    family = np.arange(X.shape[1])
-    family[walk] = representative
-    expected = correlations[np.arange(len(family)), family]
-    assert_allclose(correlations_in_families(X, family), expected, rtol=1e-9)
+    representative_of = np.arange(X.shape[1])
+    representative_of[walk] = representative
+    expected = correlations[np.arange(len(representative_of)), representative_of]
+    assert_allclose(representative_correlations(X, representative_of), expected, rtol=1e-9)
 
 
 def test_few_common_rows_make_no_near_copies():

@@ -16,7 +16,7 @@ from semisift.cli import main
 from semisift.report import render
 from semisift.selection import ranking_result
 from semisift.utils import _redundancy
-from semisift.utils._redundancy import correlations_in_families, find_copies, put_copies_last
+from semisift.utils._redundancy import find_copies, put_copies_last, representative_correlations
 from tests.conftest import make_data
 from tests.methods.test_common import make
 from tests.nightly import daily_are, nightly
@@ -119,7 +119,7 @@ def test_correlations_in_correlated_groups_have_their_sign(form, width, monkeypa
     X[:, 7] = 1e6 + X[:, 8]  # far from zero
     stands = find_copies(form(X), np.arange(200), 0.6, 200)[1]
     expected = [np.corrcoef(X[:, j], X[:, other])[0, 1] for j, other in enumerate(stands)]
-    found = correlations_in_families(form(X * np.where(np.arange(200) % 9, 1.0, 1e-200)), stands)
+    found = representative_correlations(form(X * np.where(np.arange(200) % 9, 1.0, 1e-200)), stands)
     assert_allclose(found, expected, atol=1e-9)
     assert (found[stands == np.arange(200)] == 1).all()
     copies = found[stands != np.arange(200)]

@@ -39,7 +39,7 @@ from semisift.transduction._positive_unlabelled import find_rest, given_share
 from semisift.utils._labels import Labels
 from semisift.utils._memory import FEWER, check_memory
 from semisift.utils._named_array import check_names, names_of, validate_again
-from semisift.utils._redundancy import correlations_in_families, put_copies_last, rank
+from semisift.utils._redundancy import put_copies_last, rank, representative_correlations
 from semisift.utils._sklearn_compat import (
     Interval,
     RealNotInt,
@@ -262,7 +262,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         self.ranking_, self.representative_ = put_last(
             data.X, self.ranking_, has_score, threshold, n_wanted
         )
-        self.representative_correlation_ = correlations_in_families(data.X, self.representative_)
+        self.representative_correlation_ = representative_correlations(data.X, self.representative_)
 
     def _set_scores(self, data: TrainingData, scores: NDArray[np.floating]) -> None:
         """Set the scores and the ranking by them, correlated features not put last yet."""

@@ -252,14 +252,14 @@ def _heading(outcome: RankingResult) -> str:
 
 def _more(outcome: RankingResult) -> str:
     """Return why the table holds more features than the heading counts."""
-    n_more = len(outcome.families.shown) - len(outcome.listed)
+    n_more = len(outcome.correlated_groups.shown) - len(outcome.listed)
     return f", and {n_more:,} more of the best by score" if n_more else ""
 
 
 def _remarks(result: Result) -> Iterator[str]:
     """Yield the sentences below the table."""
     outcome, dataset = result.outcome, result.dataset
-    n_left = outcome.n_selected - int(outcome.selected[outcome.families.shown].sum())
+    n_left = outcome.n_selected - int(outcome.selected[outcome.correlated_groups.shown].sum())
     if n_left > 0:
         yield f"{n_left:,} more significant features are not shown; --out writes all."
     is_spread = dataset.is_spread and outcome.n_columns is None
@@ -282,7 +282,7 @@ def _remarks(result: Result) -> Iterator[str]:
 def _table(outcome: RankingResult) -> Table:
     columns, table = _columns(outcome), Table()
     texts = "feature", DECISION
-    names = outcome.features[outcome.families.shown]
+    names = outcome.features[outcome.correlated_groups.shown]
     widest = max([NAMES_WIDTH, *(len(printable_name(name)) for name in names)])
     for heading in columns:
         is_feature = heading == "feature"
@@ -300,7 +300,7 @@ def _table(outcome: RankingResult) -> Table:
 
 def _columns(outcome: RankingResult) -> dict[str, list[str | Text]]:
     """Return the cells of the table, by the heading of their column."""
-    shown = outcome.families.shown
+    shown = outcome.correlated_groups.shown
     columns: dict[str, list[str | Text]] = {
         "rank": [str(place + 1) for place in shown],
         "feature": [_feature(outcome, place) for place in shown.tolist()],
@@ -328,7 +328,7 @@ def _feature(outcome: RankingResult, place: int) -> Text:
     if marks:
         cell.append(f"\n{', '.join(marks)}", "dim")
     if place in outcome.copies:
-        named, n_copies = outcome.families.named[place], len(outcome.copies[place])
+        named, n_copies = outcome.correlated_groups.named[place], len(outcome.copies[place])
         names = ", ".join(printable_name(name) for name in outcome.features[named])
         more = ", …" if n_copies > len(named) else ""
         cell.append(f"\nstands for {n_copies:,}: {names}{more}", "dim")

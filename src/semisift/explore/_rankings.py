@@ -93,7 +93,7 @@ class Ranking:
         """The columns to show, best first; features correlated with others come last of all."""
         return np.asarray(np.argsort(self.ranks)[:MAX_SHOWN])
 
-    def family(self, column: int) -> Ints:
+    def correlated_group(self, column: int) -> Ints:
         """Return the correlated features that a column represents, best first."""
         if self.representative is None:
             return np.empty(0, dtype=np.int64)

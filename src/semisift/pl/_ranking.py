@@ -89,13 +89,13 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
             f"Make them again: {MAKE_RESULTS}."
         )
     # objects: in numpy's own strings every name would take the room of the longest
-    names, families = np.array([str(name) for name in adata.var_names], dtype=object), None
+    names, representatives = np.array([str(name) for name in adata.var_names], dtype=object), None
     own = ~np.isnan(ranks.astype(np.float64))
     if (found := column(var, f"{key}_family")) is not None:
         is_known = found == found  # NaN is no family
-        families = names.copy()
-        families[is_known] = [str(name) for name in found[is_known]]
-        own &= families == names
+        representatives = names.copy()
+        representatives[is_known] = [str(name) for name in found[is_known]]
+        own &= representatives == names
     order = np.flatnonzero(own)
     order = order[np.argsort(ranks[order], kind="stable")][:n_features]
     if not len(order):
@@ -104,8 +104,8 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
     low, high = (column(var, f"{key}_rank_{end}") for end in ("low", "high"))
     if low is not None and high is not None:
         words["rank on halves"] = [f"{low[gene]:,.0f} to {high[gene]:,.0f}" for gene in order]
-    if families is not None and (families != names).any():
-        words["represents"] = _copies(names, families, names[order], ranks)
+    if representatives is not None and (representatives != names).any():
+        words["represents"] = _copies(names, representatives, names[order], ranks)
     selected = column(var, f"{key}_selected")
     decisions = column(var, f"{key}_decision")
     return Best(
@@ -119,16 +119,16 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
 
 def _copies(
     names: NDArray[Any],
-    families: NDArray[Any],
+    representatives: NDArray[Any],
     shown: NDArray[Any],
     ranks: NDArray[Any],
 ) -> list[str]:
     """Name the features correlated with each gene that is shown, the best first."""
     own = set(shown)
-    places = np.flatnonzero((families != names) & [name in own for name in families])
+    places = np.flatnonzero((representatives != names) & [name in own for name in representatives])
     members: dict[str, list[str]] = {}
     for place in places[np.argsort(ranks[places], kind="stable")]:
-        members.setdefault(str(families[place]), []).append(printable_name(names[place]))
+        members.setdefault(str(representatives[place]), []).append(printable_name(names[place]))
     texts = []
     for name in shown.tolist():
         its = members.get(name, [])

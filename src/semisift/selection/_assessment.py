@@ -306,11 +306,11 @@ def _stabilities(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict
     """Return how alike features, and families of correlated features, are among the best."""
     found: dict[str, Any] = {"stability": alike_features(ranker, best)}
     if best and hasattr(ranker, "representative_"):
-        family_of = _features_of(ranker)[ranker.representative_]
-        families = np.concatenate([np.unique(family_of[columns]) for columns in best])
-        times = np.bincount(families, minlength=len(family_of))
-        found["family_probability"] = (times / len(best))[family_of]
-        found["family_stability"] = alike_features(ranker, best, family_of)
+        group_of = _features_of(ranker)[ranker.representative_]
+        groups = np.concatenate([np.unique(group_of[columns]) for columns in best])
+        times = np.bincount(groups, minlength=len(group_of))
+        found["family_probability"] = (times / len(best))[group_of]
+        found["family_stability"] = alike_features(ranker, best, group_of)
     return found
 
 

@@ -174,7 +174,7 @@ def _caution(found: "Assessment") -> str:
 
 def format_stability(found: "Assessment") -> str:
     """Return how alike the best features on different halves of the rows are."""
-    stable, family = found.stability, found.family_stability
+    stable, grouped = found.stability, found.family_stability
     if stable is None or math.isnan(stable.value):
         return ""
     n_best = found.n_best - found.n_kept
@@ -190,9 +190,9 @@ def format_stability(found: "Assessment") -> str:
         f"{stable.value:.2f} (95% interval {stable.low:.2f} to {stable.high:.2f}), where 1 is "
         "always the same and 0 as alike as random picks."
     )
-    if family is not None and family.value >= stable.value + NOTABLE:
+    if grouped is not None and grouped.value >= stable.value + NOTABLE:
         text += " Correlated features replace each other: counted as one, their stability is "
-        text += f"{family.value:.2f}."
+        text += f"{grouped.value:.2f}."
     return text
 
 

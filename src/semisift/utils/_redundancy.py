@@ -209,7 +209,7 @@ def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> 
     return is_copy, representative
 
 
-def correlations_in_families(X: Any, representative: Ints) -> Floats:
+def representative_correlations(X: Any, representative: Ints) -> Floats:
     """Return how each column correlates with the one that represents it.
 
     Parameters
@@ -225,7 +225,7 @@ def correlations_in_families(X: Any, representative: Ints) -> Floats:
     Examples
     --------
     >>> X = np.array([[1.0, -2.0, 1.0], [2.0, -4.0, -1.0], [3.0, -6.0, 1.0]])
-    >>> correlations_in_families(X, np.array([0, 0, 2])).round(6).tolist()
+    >>> representative_correlations(X, np.array([0, 0, 2])).round(6).tolist()
     [1.0, -1.0, 1.0]
     """
     found = np.ones(len(representative))
