@@ -310,13 +310,13 @@ class Cluster:
             busy = Counter(other.worker for other in pending if other is not call)
             call.worker = min(threads, key=lambda each: busy[each] / threads[each])
         worker = str(call.worker)
-        held = [
+        contents = [
             [content.copy_on(self.client, worker) for content in arg.contents]
             for arg in call.args
             if isinstance(arg, Parcel)
         ]
         plain = [len(arg.contents) if isinstance(arg, Parcel) else (arg,) for arg in call.args]
-        futures = [future for each in held for future in each]
+        futures = [future for each in contents for future in each]
         call.future = self.client.submit(
             _do, call.task, plain, *futures, pure=False, workers=[worker]
         )
@@ -447,9 +447,9 @@ class Head:
         return self._thing
 
 
-def _do(task: Callable[..., Any], plain: list[Any], *held: Any) -> Any:
+def _do(task: Callable[..., Any], plain: list[Any], *contents: Any) -> Any:
     """Do one task on a worker, which spreads nothing any further."""
-    left = iter(held)
+    left = iter(contents)
     args: list[Any] = []
     for each in plain:
         if isinstance(each, tuple):

@@ -414,7 +414,7 @@ def rare_values(seed=0, n=80, p=30):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_scaled_columns(form, is_held, monkeypatch):
     if not is_held:
-        monkeypatch.setattr(_columns, "HELD_VALUES", 0)
+        monkeypatch.setattr(_columns, "MAX_CACHED_VALUES", 0)
         monkeypatch.setattr(_columns, "BLOCK_VALUES", 300)
     X = rare_values()
     Z = reference.unit_scaled(X)[10:50]

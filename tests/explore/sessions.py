@@ -40,7 +40,7 @@ def make_file(dataset, path, column="kind"):
 @contextmanager
 def session_of(dataset, path, *, write=None, image=None, working=True):
     """Yield a session and what answers its page."""
-    with make_file(dataset, path).held() as file:
+    with make_file(dataset, path).locked() as file:
         answers = Answers(dataset.y, dataset.rows, file)
         session = Session(dataset, answers, write=write)
         page = Page(

@@ -282,11 +282,11 @@ def test_a_second_process_is_refused_and_told_of_the_first(path):
     command = [sys.executable, "-c", HOLD, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(TableError, match=f"by process {holder.pid}"), unnamed(path).held():
+        with pytest.raises(TableError, match=f"by process {holder.pid}"), unnamed(path).locked():
             pass
         holder.kill()
         holder.wait()
-    with unnamed(path).held():  # a dead process holds nothing
+    with unnamed(path).locked():  # a dead process holds nothing
         assert str(os.getpid()) in path.with_name(f".{path.name}.lock").read_text()
     assert not list(path.parent.iterdir())
 
@@ -299,9 +299,9 @@ def test_a_link_and_its_target_are_one_file(tmp_path, dataset, is_there):
     link.symlink_to(real)
     if is_there:
         answers_of(dataset, real).give(40, "A")
-    with make_file(dataset, link).held() as file:
+    with make_file(dataset, link).locked() as file:
         with pytest.raises(TableError, match=f"real.csv is being written by process {os.getpid()}"):
-            make_file(dataset, real).held().__enter__()
+            make_file(dataset, real).locked().__enter__()
         Answers(dataset.y, dataset.rows, file).give(41, "A")
     assert link.is_symlink()
     assert not real.is_symlink()
@@ -311,7 +311,7 @@ def test_a_link_and_its_target_are_one_file(tmp_path, dataset, is_there):
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with (
         pytest.raises(TableError, match="--answers"),
-        unnamed(tmp_path / "nowhere" / "labels.csv").held(),
+        unnamed(tmp_path / "nowhere" / "labels.csv").locked(),
     ):
         pass
 

@@ -228,7 +228,7 @@ def test_bins_without_missing_values_are_the_plain_ones():
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.9])
 def test_near_copies_are_those_of_the_common_rows(limits, threshold, monkeypatch):
     monkeypatch.setattr(_redundancy, "BLOCK_COLUMNS", limits[0])
-    monkeypatch.setattr(_redundancy, "MAX_HELD", limits[1])
+    monkeypatch.setattr(_redundancy, "MAX_CACHED_VALUES", limits[1])
     X = with_missing(make_copies(n_rows=60), 0.2)
     correlations = pd.DataFrame(X).corr().to_numpy()
     walk = np.random.default_rng(0).permutation(X.shape[1])

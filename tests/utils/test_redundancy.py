@@ -75,7 +75,7 @@ def test_blocks_and_memory_do_not_matter(form, limits, monkeypatch):
     walk = np.random.default_rng(0).permutation(200)
     expected = find_copies(form(X), walk, 0.6, 50)
     monkeypatch.setattr(_redundancy, "BLOCK_COLUMNS", limits[0])
-    monkeypatch.setattr(_redundancy, "MAX_HELD", limits[1])
+    monkeypatch.setattr(_redundancy, "MAX_CACHED_VALUES", limits[1])
     for one, other in zip(expected, find_copies(form(X), walk, 0.6, 50), strict=True):
         assert_array_equal(one, other)
 

@@ -104,17 +104,17 @@ def choose_rows(
     ([33], [21])
     """
     rows, is_labelled, per_row = _rows_to_ask(T, labelled, design.weights)
-    counted = np.where(is_labelled, 0.0, 1.0)
-    doubts = counted if doubt is None else counted * doubt[rows]
+    row_weights = np.where(is_labelled, 0.0, 1.0)
+    doubts = row_weights if doubt is None else row_weights * doubt[rows]
     if design.weights is not None:
         doubts = doubts * design.weights[rows]
-        counted = counted * (design.weights[rows] > 0)
+        row_weights = row_weights * (design.weights[rows] > 0)
     with one_blas_thread():
         K = _likeness(T[rows])
         density = K.sum(axis=1)
         doubts = doubts / np.maximum(density, np.median(density))
-        order = _greedy(K, is_labelled, counted > 0, doubts, n_wanted, design, rows)
-    stands_for = _count_nearest(K, np.flatnonzero(is_labelled), order, counted) * per_row
+        order = _greedy(K, is_labelled, row_weights > 0, doubts, n_wanted, design, rows)
+    stands_for = _count_nearest(K, np.flatnonzero(is_labelled), order, row_weights) * per_row
     covered = K[np.ix_(order, is_labelled)].max(axis=1, initial=0.0)
     return Chosen(rows[order], np.round(stands_for).astype(np.int64), covered)
 
@@ -193,11 +193,11 @@ def _greedy(
     return np.array(taken, dtype=np.int64)
 
 
-def _count_nearest(K: Floats, known: Ints, chosen: Ints, counted: Floats) -> Floats:
+def _count_nearest(K: Floats, known: Ints, chosen: Ints, row_weights: Floats) -> Floats:
     """Return how many of the rows that count are most like each of the chosen ones."""
     if not len(chosen):
         return np.zeros(0)
     nearest = K[:, [*chosen, *known]].argmax(axis=1)
     nearest[chosen] = np.arange(len(chosen))
-    found = np.bincount(nearest, counted, len(chosen) + len(known))[: len(chosen)]
+    found = np.bincount(nearest, row_weights, len(chosen) + len(known))[: len(chosen)]
     return np.asarray(found, dtype=np.float64)

@@ -319,7 +319,7 @@ def find_next_rows(
             )
         ]
         kinds, texts = [kind for kind, _ in found], [reason for _, reason in found]
-    numbers = data.numbers if data.whole is None else data.whole.held
+    numbers = data.numbers if data.full is None else data.full.sampled
     return NextRows(
         rows=np.asarray(rows if numbers is None else numbers[rows], dtype=np.int64),
         reasons=texts,

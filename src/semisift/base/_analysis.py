@@ -350,7 +350,7 @@ class RankingAnalysisMixin:
             check_names(self, X)
             if self._given_to_fit.difference(given) is None:
                 order = np.argsort(self.ranking_)
-                rows = slice(None) if data.whole is None else data.whole.held
+                rows = slice(None) if data.full is None else data.full.sampled
                 # parts that label by soft labels are asked in any case
                 votes = [
                     np.asarray(part.transduction_)[rows]
@@ -521,4 +521,4 @@ class RankingAnalysisMixin:
         if n_best is not None and not (is_integer(n_best) and 1 <= n_best <= p):
             raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {quote(n_best)}.")
         data: TrainingData = self._build_again(X, y, method, wanted, of_rows)
-        return data if data.whole is None else replace(data, whole=None)
+        return data if data.full is None else replace(data, full=None)

@@ -30,7 +30,7 @@ from semisift.base._feature_constraints import (
     read_features,
     without,
 )
-from semisift.base._training_data import MAX_HELD, MIN_HELD, FitFingerprint, TrainingData
+from semisift.base._training_data import MAX_SAMPLED, MIN_SAMPLED, FitFingerprint, TrainingData
 from semisift.base._validation import check_conversion
 from semisift.exceptions import NoFeatureSelectedWarning, SubsamplingWarning
 from semisift.out_of_core._matrix import as_stored
@@ -214,11 +214,11 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         for name in OF_A_FIT:
             self.__dict__.pop(name, None)
         self._given_to_fit = FitFingerprint.of(data)
-        if data.whole is not None or self._most_used is not None:
+        if data.full is not None or self._most_used is not None:
             data = self._limit(data)
-        self._n_held = None
-        if data.whole is not None:  # some unlabelled rows represent all
-            self._n_held = len(data.labels.unlabelled)
+        self._n_sampled = None
+        if data.full is not None:  # some unlabelled rows represent all
+            self._n_sampled = len(data.labels.unlabelled)
             self._warn_sampled(data)
         n_repetitions = 0
         if self._rule is not None:
@@ -239,7 +239,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
             if self.is_transductive:
                 self._find_novel_rows(known)
             if self._rule is not None:
-                self._decide(replace(data, whole=None) if data.whole else data)
+                self._decide(replace(data, full=None) if data.full else data)
         return self
 
     def _set_ranking(self, data: TrainingData, scores: NDArray[np.floating]) -> None:
@@ -354,22 +354,22 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
     def _most_to_hold(self) -> int:
         looks_for_copies = self.redundancy_threshold is not None or self.include is not None
         needs_rows = self._rule is not None or looks_for_copies
-        return MIN_HELD if self.uses_statistics and not needs_rows else MAX_HELD
+        return MIN_SAMPLED if self.uses_statistics and not needs_rows else MAX_SAMPLED
 
     def _same_in_blocks(self, labels: Labels) -> bool:
         if self._most_used is None:
-            return self._most_to_hold() == MIN_HELD and labels.n_classes != 1
-        return self._most_used <= MAX_HELD < len(labels.unlabelled)
+            return self._most_to_hold() == MIN_SAMPLED and labels.n_classes != 1
+        return self._most_used <= MAX_SAMPLED < len(labels.unlabelled)
 
     def _warn_sampled(self, data: TrainingData) -> None:
         if self.uses_statistics or hasattr(self, "max_unlabelled"):
             return
-        n_held, n_all = len(data.labels.unlabelled), len(data.all_labels.unlabelled)
-        if n_held < min(MAX_HELD, n_all):
+        n_sampled, n_all = len(data.labels.unlabelled), len(data.all_labels.unlabelled)
+        if n_sampled < min(MAX_SAMPLED, n_all):
             return  # it was said when the rows were taken
         warn(
-            f"{type(self).__name__} holds its rows in memory: {n_held:,} of {n_all:,} unlabelled "
-            "rows, drawn at random, represent all.",
+            f"{type(self).__name__} holds its rows in memory: {n_sampled:,} of {n_all:,} "
+            "unlabelled rows, drawn at random, represent all.",
             SubsamplingWarning,
         )
 

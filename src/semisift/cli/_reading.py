@@ -108,8 +108,7 @@ def _check_columns(options: Options) -> None:
                 near = get_close_matches(wanted, names[:MAX_COMPARED], n=3) or names[:3]
                 raise TableError(
                     f"{format_option(option, wanted)}: {options.table} has no column of this "
-                    "name. It has, "
-                    f"for example, {', '.join(map(quote, near))}."
+                    f"name. It has, for example, {', '.join(map(quote, near))}."
                 )
 
 

@@ -66,12 +66,12 @@ class BaseBlock:
 
         So a worker that is asked again has them, though blocks travel without.
         """
-        held = setting.grown.get((self.start, self.stop))
-        if held is not None and all(
+        found = setting.grown.get((self.start, self.stop))
+        if found is not None and all(
             np.array_equal(one, other)
-            for one, other in zip(held[:2], (self.picks, self.pick_labels), strict=True)
+            for one, other in zip(found[:2], (self.picks, self.pick_labels), strict=True)
         ):
-            return held[2]
+            return found[2]
         members = grow()
         setting.grown[self.start, self.stop] = self.picks, self.pick_labels, members
         return members

@@ -233,10 +233,10 @@ def votes(part: tuple[int, int, int], setting: PCTSetting, data: TrainingData) -
         Summed over the trees, for each weight.
     """
     fold, *members = part
-    rows, held = folds(data)[fold]
+    rows, held_out = folds(data)[fold]
     inside = replace(setting, **setting.of_rows(data.part(rows)))
-    X = data.X[held]
-    total = np.zeros((len(WEIGHTS), len(held), setting.labels.n_classes), dtype=np.int64)
+    X = data.X[held_out]
+    total = np.zeros((len(WEIGHTS), len(held_out), setting.labels.n_classes), dtype=np.int64)
     for place, weight in enumerate(WEIGHTS):
         tried = replace(inside, label_weight=weight)
         for member in range(*members):
@@ -263,8 +263,8 @@ def folds(data: TrainingData) -> list[tuple[NDArray[np.int64], NDArray[np.int64]
         [rng.permutation(np.flatnonzero(codes == k)) for k in range(data.labels.n_classes)]
     )
     n_folds = min(N_FOLDS, len(turn))
-    all_held = [np.sort(turn[fold::n_folds]) for fold in range(n_folds)]
-    return [(np.setdiff1d(np.arange(data.n_rows), held), held) for held in all_held]
+    all_held_out = [np.sort(turn[fold::n_folds]) for fold in range(n_folds)]
+    return [(np.setdiff1d(np.arange(data.n_rows), held_out), held_out) for held_out in all_held_out]
 
 
 def choose_weight(
@@ -280,10 +280,10 @@ def choose_weight(
         ranges = committee.ranges()
         parts = [(fold, *members) for fold in range(len(tried)) for members in ranges]
         shares = [*committee.map(votes, parts, setting, data)]
-    for fold, (_, held) in enumerate(tried):
+    for fold, (_, held_out) in enumerate(tried):
         of_fold = sum(shares[fold * len(ranges) : (fold + 1) * len(ranges)])
         answers = np.argmax(of_fold, axis=2)
-        n_right += np.count_nonzero(answers == data.labels.codes[held], axis=1)
+        n_right += np.count_nonzero(answers == data.labels.codes[held_out], axis=1)
     return WEIGHTS[len(WEIGHTS) - 1 - int(np.argmax(n_right[::-1]))]
 
 

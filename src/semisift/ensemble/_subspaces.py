@@ -391,11 +391,11 @@ def _mapped(
     """Return the rows of a member, with a map for the unlabelled ones, as `run_kernel` takes it."""
     features = alone.features[0]
     values = dense_columns(setting.X, features)
-    held = values[setting.constraints.rows]
-    X = np.asfortranarray(np.vstack([held, batch_som(values[alone.unlabelled[0]]).units]))
+    constrained = values[setting.constraints.rows]
+    X = np.asfortranarray(np.vstack([constrained, batch_som(values[alone.unlabelled[0]]).units]))
     rows, columns = (np.arange(n, dtype=np.int32) for n in X.shape)
-    mapped = alone._replace(features=columns[None, :], unlabelled=rows[None, len(held) :])
-    own = replace(setting, constraints=setting.constraints._replace(rows=rows[: len(held)]))
+    mapped = alone._replace(features=columns[None, :], unlabelled=rows[None, len(constrained) :])
+    own = replace(setting, constraints=setting.constraints._replace(rows=rows[: len(constrained)]))
     return X, setting.unit[features], mapped, own
 
 

@@ -99,7 +99,7 @@ class LabelsFile:
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
 
     @contextmanager
-    def held(self) -> Iterator["LabelsFile"]:
+    def locked(self) -> Iterator["LabelsFile"]:
         """Keep others from writing until the block is left."""
         try:
             self._lock.acquire()

@@ -136,7 +136,7 @@ def rank_by_soft_labels(
     soft = find_soft_labels(known)
     sums = scaled_rows(known).class_sums(soft.shares)
     ranker._set_ranking(known, mean_scores(class_scores(sums, known.constant)))
-    found, rest = soft.told(known.labels.codes), known.labels.rest
+    found, rest = soft.distributions(known.labels.codes), known.labels.rest
     own = [number for number in range(found.shape[1]) if number != rest]
     shares = np.zeros((len(found), len(classes)))
     shares[:, places] = found[:, own]

@@ -127,11 +127,11 @@ class CLS(GraphRanker, PairRanker):
         if data.has_missing:
             _check_complete(constraints, compresses)
         if compresses:
-            held = X[constraints.rows]
-            held = held.toarray() if data.is_sparse else held
-            X = np.vstack([held, batch_som(X[unlabelled]).units])
-            constraints = constraints._replace(rows=np.arange(len(held)))
-            unlabelled = np.arange(len(held), len(X), dtype=np.int32)
+            constrained = X[constraints.rows]
+            constrained = constrained.toarray() if data.is_sparse else constrained
+            X = np.vstack([constrained, batch_som(X[unlabelled]).units])
+            constraints = constraints._replace(rows=np.arange(len(constrained)))
+            unlabelled = np.arange(len(constrained), len(X), dtype=np.int32)
         options = weight_options(self)
         parts = cls_parts(X, unlabelled, constraints, options, unit, has_missing=data.has_missing)
         if parts.vanished or parts.few_edges is not None:

@@ -249,8 +249,7 @@ def _weights(
         row = int(wrong[0])
         raise FileError(
             f"{table.place(row)}: the weight ({format_option('weight', wanted)}) must be a "
-            "number of 0 or "
-            f"more, and this one is {quote(cells[row])}."
+            f"number of 0 or more, and this one is {quote(cells[row])}."
         )
     return weights
 

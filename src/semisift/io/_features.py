@@ -199,8 +199,8 @@ def _check_categories(table: FileTable, columns: FeatureColumns, categorical: st
                 f"column {position + 1 + table.column_offset} ({quote(name)}) looks like an "
                 f"identifier: {len(values)} different words in {n_rows} rows "
                 f"({examples(values, 2)}). If it names the rows, say "
-                f"{format_option('id', name)}; if it "
-                f"names features, say {format_option('transpose', True)}; or leave it out."
+                f"{format_option('id', name)}; if it names features, say "
+                f"{format_option('transpose', True)}; or leave it out."
             )
         shown.append(f"{quote(name)} ({', '.join(values[:3])}{', ...' * (len(values) > 3)})")
     if shown and categorical == "error":
@@ -208,9 +208,8 @@ def _check_categories(table: FileTable, columns: FeatureColumns, categorical: st
         raise FileError(
             f"categories instead of numbers in {len(shown)} of {len(columns.positions)} columns: "
             f"{', '.join(shown[:MAX_SHOWN])}{more}. Say {format_option('categorical', 'onehot')} "
-            "for a "
-            f"column of each category, {format_option('categorical', 'ordinal')} to number the "
-            "categories, "
+            f"for a column of each category, {format_option('categorical', 'ordinal')} to number "
+            "the categories, "
             f"or leave such columns out with {format_option('drop')}."
         )
 
@@ -382,6 +381,5 @@ def _refuse_column(table: FileTable, position: int, reading: Reading) -> None:
     raise FileError(
         f"column {offset + 1} ({quote(name)}) holds numbers as text, which are read in memory "
         f"only. Write them as numbers, leave the column out with {format_option('drop', name)}, "
-        "or allow "
-        f"more memory with {format_option('max_memory')}."
+        f"or allow more memory with {format_option('max_memory')}."
     )

@@ -317,18 +317,17 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
     if absent := [value for value in named if value not in MISSING and value not in {*every}]:
         raise TableError(
             f"{format_option('unlabelled', absent[0])}: no row of {where} holds this value. It "
-            "holds "
-            f"{examples([cell for cell in every if cell])}."
+            f"holds {examples([cell for cell in every if cell])}."
         )
     found = [cell for cell in every if cell not in no_label]
-    whole = whole_numbers(found) or {}
-    written = [cell for cell in every if cell in WRITTEN or whole.get(cell) == UNLABELLED]
+    as_numbers = whole_numbers(found) or {}
+    written = [cell for cell in every if cell in WRITTEN or as_numbers.get(cell) == UNLABELLED]
     labels: dict[str, Any] = {text: as_class(text) for text in found}
     if named:  # -1 as a number would mean unlabelled
-        labels = labels if UNLABELLED in whole.values() else whole or labels
+        labels = labels if UNLABELLED in as_numbers.values() else as_numbers or labels
         notes.extend(f"The label {text} counts as a class." for text in written if text in labels)
     else:
-        numbers = {text: number for text, number in whole.items() if number != UNLABELLED}
+        numbers = {text: number for text, number in as_numbers.items() if number != UNLABELLED}
         labels = numbers or labels
         if written and len(set(labels.values())) < 2:
             others = [label for label in found if label != written[0]]

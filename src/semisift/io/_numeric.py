@@ -216,8 +216,8 @@ def _check_words(
     name, comma = table.names[position], format_option("decimal_comma", True)
     cure = (
         f"Correct it, mark it as missing with {format_option('na', cell)}, say "
-        f"{format_option('category', name)} if "
-        f"the column holds categories, or leave it out with {format_option('drop', name)}."
+        f"{format_option('category', name)} if the column holds categories, or leave it out with "
+        f"{format_option('drop', name)}."
     )
     if decimal_comma and "." in cell:
         cure = f"With {comma} a number has no point: remove thousand separators."

@@ -269,8 +269,8 @@ def find_column(table: FileTable, wanted: str, option: str) -> str:
         raise TableError(f"{problem}. {cure}") from None
     position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
     if number == 0 or not 0 <= position < len(table.names):
-        counted = f"Columns are counted from {1 + table.column_offset} to {n_columns}"
-        raise TableError(f"{problem} or number. {counted}.")
+        allowed = f"Columns are counted from {1 + table.column_offset} to {n_columns}"
+        raise TableError(f"{problem} or number. {allowed}.")
     return table.names[position]
 
 

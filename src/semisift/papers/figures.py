@@ -328,9 +328,9 @@ def _accuracies(console: Console, target: Target, results: Results, judge: str) 
             last = i == len(target.columns) - 1
             table.add_row("" if i else dataset, column.name, shown, *texts, end_section=last)
     console.print(table)
-    for form, counted in words.items():
-        if total := counted.total() - counted[""]:
-            parts = [f"{counted[word]} {word}" for word in ("above", "within", "below")]
+    for form, tally in words.items():
+        if total := tally.total() - tally[""]:
+            parts = [f"{tally[word]} {word}" for word in ("above", "within", "below")]
             console.print(f"{FORMS[form].capitalize()}: of {plural(total, 'cell')} {join(parts)}.")
 
 
@@ -392,8 +392,8 @@ def _wins(console: Console, target: Target, results: Results) -> None:
             continue
         shares = [results.test_share(dataset) for dataset in scores.datasets]
         for heading, used in (("", None), ("; corrected t-test", shares)):
-            counted = wins(scores, used)
-            console.print(_wins_table(f"Ours, {name}, on {n_sets}{heading}", counted))
+            tally = wins(scores, used)
+            console.print(_wins_table(f"Ours, {name}, on {n_sets}{heading}", tally))
     console.print(
         "Wins/ties/losses of the row against the column, by a paired t-test of the runs at 0.1. "
         "Bold and *: the row is better by a sign test at 0.1. The corrected t-test allows for "
@@ -401,13 +401,13 @@ def _wins(console: Console, target: Target, results: Results) -> None:
     )
 
 
-def _wins_table(title: str, counted: Wins) -> Table:
-    table = Table("", *counted.methods, title=title)
-    is_better = counted.is_better
-    for i, method in enumerate(counted.methods):
+def _wins_table(title: str, tally: Wins) -> Table:
+    table = Table("", *tally.methods, title=title)
+    is_better = tally.is_better
+    for i, method in enumerate(tally.methods):
         cells = [
             Text("/".join(map(str, counts)) + "*" * bool(better), style="bold" if better else "")
-            for counts, better in zip(counted.counts[i], is_better[i], strict=True)
+            for counts, better in zip(tally.counts[i], is_better[i], strict=True)
         ]
         cells[i] = Text("-")
         table.add_row(method, *cells)

@@ -526,8 +526,8 @@ def compare_fits(scores: Floats) -> PermutationTest:
     best, n_others = scores.max(axis=2), len(scores) - 1
     psi = np.array([_combine(own, best) for own in scores])
     p_values = _share_reaching(psi[0], psi.max(axis=1))
-    whole = np.concatenate([best, _mean_of_highest(scores)], axis=1)
-    combined = _combine(whole.T, whole)
+    samples = np.concatenate([best, _mean_of_highest(scores)], axis=1)
+    combined = _combine(samples.T, samples)
     n_above = int(ALPHA * (n_others + 1) + 1e-12) - 1
     has_null = scores.shape[1] == 1 and n_above >= 0 and n_others > 0
     return PermutationTest(

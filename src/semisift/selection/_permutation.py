@@ -564,7 +564,7 @@ def _mean_up(sizes: Ints) -> int:
 
 def row_numbers(data: TrainingData) -> tuple[Floats, Floats]:
     """Return the `NUMBERS` of each row, and the rows in 32 random directions; made once."""
-    made: tuple[Floats, Floats] = data.once("row numbers", _find_row_numbers)
+    made: tuple[Floats, Floats] = data.cached("row numbers", _find_row_numbers)
     return made
 
 

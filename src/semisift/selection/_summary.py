@@ -35,7 +35,7 @@ SENTENCES: dict[str, Any] = tomllib.loads(
 
 
 @dataclass(frozen=True)
-class Counted:
+class DecisionCount:
     """How many features were decided on in one way, what readers call that, and what it means."""
 
     decision: str
@@ -70,7 +70,7 @@ class Trust:
     summary: str
     test: str
     passed: bool
-    counted: list[Counted]
+    counted: list[DecisionCount]
     error: str
     stability: str
     notes: list[str]
@@ -313,7 +313,7 @@ def _reconcile(result: "RankingResult", found: "Assessment") -> str:
     return f"What is significant passed the {cutoff.rule} rule, {why}."
 
 
-def _count(result: "RankingResult") -> list[Counted]:
+def _count(result: "RankingResult") -> list[DecisionCount]:
     """Return what was decided how often, and what that means."""
     counts, cutoff, by_labels = result.counts, result.cutoff, SENTENCES[_compared(result)]
     meanings = dict(by_labels if cutoff is None else SENTENCES[cutoff.rule])
@@ -323,12 +323,14 @@ def _count(result: "RankingResult") -> list[Counted]:
         best = f"among the best {cutoff.n_best:,}" if cutoff.n_best > 1 else "the best feature"
         given = {"best": best, "threshold": cutoff.threshold}
         meanings = {name: text.format(**given) for name, text in meanings.items()}
-    lines = [Counted(each, counts[each], word, meanings[each]) for each, word in WORDS.items()]
+    lines = [
+        DecisionCount(each, counts[each], word, meanings[each]) for each, word in WORDS.items()
+    ]
     if n_copies := counts["correlated_features"]:
         clause = "correlate with a better feature, which represents them, and are not counted above"
         n_as_good = int(np.sum((result.decisions == "significant") & result.is_copy))
         clause += f"; {n_as_good:,} of them passed the same test" if n_as_good else ""
-        lines.append(Counted("correlated_features", n_copies, "correlated features", clause))
+        lines.append(DecisionCount("correlated_features", n_copies, "correlated features", clause))
     return lines
 
 

@@ -118,9 +118,9 @@ class Team:
 
     def labelling(self, n_iter: int, stop: Stop) -> Labelling:
         """Return what the members were handed: the label that most of them have for a row."""
-        held = self.bags.rows >= 0
+        is_used = self.bags.rows >= 0
         votes = np.zeros((self.data.n_rows, self.labels.n_classes), dtype=np.int64)
-        np.add.at(votes, (self.bags.rows[held], self.bags.labels[held]), 1)
+        np.add.at(votes, (self.bags.rows[is_used], self.bags.labels[is_used]), 1)
         codes = np.where(votes.any(axis=1), votes.argmax(axis=1), self.labels.codes)
         iterations = np.where(codes < 0, -1, self.first_round)
         return Labelling(codes, iterations, n_iter, stop)

@@ -129,12 +129,12 @@ class TreeMembers:
             for part, n in zip(trees, n_impure, strict=False)
         ]
         joined = *OF_NODES, "counts"
-        whole = trees[0]._replace(
+        merged = trees[0]._replace(
             offsets=np.concatenate([[0], *offsets]).astype(np.int32),
             impure=np.concatenate(impure).astype(np.int32),
             **{name: np.concatenate([getattr(part, name) for part in trees]) for name in joined},
         )
-        return cls(whole, parts[0].n_classes)
+        return cls(merged, parts[0].n_classes)
 
     def replaced(self, by: "TreeMembers", where: Mask) -> "TreeMembers":
         """Return these members with some of them replaced."""
@@ -144,9 +144,9 @@ class TreeMembers:
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         nodes = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
         impure = both.impure[nodes]
-        held = impure >= 0
-        counts = both.counts[impure[held]]
-        impure[held] = np.arange(len(counts))
+        is_impure = impure >= 0
+        counts = both.counts[impure[is_impure]]
+        impure[is_impure] = np.arange(len(counts))
         fields = {name: getattr(both, name)[nodes] for name in OF_NODES}
         trees = both._replace(
             offsets=offsets.astype(np.int32), impure=impure, counts=counts, **fields

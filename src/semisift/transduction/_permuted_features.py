@@ -128,15 +128,17 @@ def _label_by(T: Floats, permuted: Floats, labels: Labels, class_prior: Floats |
     n_classes = labels.n_classes
     if n_classes == 1:
         n_classes, codes = 2, _with_rests(T, permuted, labels, class_prior)
-    held = (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
-    total = np.zeros(held.shape)
+    indicator = (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    total = np.zeros(indicator.shape)
     for d in dimensions:
         both = np.concatenate([T[:, :, :d], permuted[:, :, :d]], axis=2)
-        total += gaussian_classes(both, held, class_prior)
+        total += gaussian_classes(both, indicator, class_prior)
     for number in range(n_sets):
         both = np.concatenate([T[number], permuted[number]], axis=1)
         predicted = ridge(both, codes[number], n_classes)
-        total[number] += np.where(held[number].any(axis=1, keepdims=True), held[number], predicted)
+        total[number] += np.where(
+            indicator[number].any(axis=1, keepdims=True), indicator[number], predicted
+        )
     return total / (len(dimensions) + 1)
 
 
@@ -170,7 +172,7 @@ def _soft_scores(
     sizes = shares.sum(axis=1)[:, None, :n_asked, None]
     n: Any = n_rows
     if rows.known is not None:
-        sizes = rows.counted(stacked.astype(np.float64)).reshape(n_sets, 2, n_asked, -1)
+        sizes = rows.weight_sums(stacked.astype(np.float64)).reshape(n_sets, 2, n_asked, -1)
         n = np.maximum(rows.total, 1.0)
         sizes = np.clip(sizes, np.finfo(np.float64).eps, n - np.finfo(np.float64).eps)
     total = np.where(rows.squares > 0, rows.squares, 1.0)

@@ -155,8 +155,8 @@ def format_reliable_negatives(estimator: Any, n_labelled: int, n_unlabelled: int
     share = getattr(estimator, "positive_share_", None)
     if share is None:
         return None
-    n_held = getattr(estimator, "_n_held", None)  # of rows that stay on disk
-    n_rest = _numbers(share, n_labelled, n_unlabelled if n_held is None else n_held)[1]
+    n_sampled = getattr(estimator, "_n_sampled", None)  # of rows that stay on disk
+    n_rest = _numbers(share, n_labelled, n_unlabelled if n_sampled is None else n_sampled)[1]
     was = "row was" if n_rest == 1 else "rows were"
     shares = f"about {share:.0%} of the unlabelled rows are estimated to be of it"
     if estimator.get_params(deep=False).get("class_prior") is not None:

@@ -185,11 +185,11 @@ def slopes_within(T: Floats, shares: Floats, depth: Floats) -> Floats:
     """
     columns = np.swapaxes(shares, -1, -2)
     sizes = np.maximum(columns.sum(axis=-1, keepdims=True), np.finfo(np.float64).tiny)
-    counted = (shares.sum(axis=-1) * depth)[..., None, :]
+    row_weights = (shares.sum(axis=-1) * depth)[..., None, :]
     of_depth = np.matmul(columns, depth[..., None])
     common = np.swapaxes(of_depth / sizes, -1, -2)
-    together = np.matmul(counted, T) - np.matmul(common, np.matmul(columns, T))
-    squares = np.matmul(counted, depth[..., None]) - np.matmul(common, of_depth)
+    together = np.matmul(row_weights, T) - np.matmul(common, np.matmul(columns, T))
+    squares = np.matmul(row_weights, depth[..., None]) - np.matmul(common, of_depth)
     differ = squares > NEGLIGIBLE * np.maximum(sizes.sum(axis=-2, keepdims=True), 1.0)
     return np.asarray(np.where(differ, together / np.where(differ, squares, 1.0), 0.0)[..., 0, :])
 
@@ -374,7 +374,7 @@ def label_components(
     folds = fifths(counts, n_classes, some[:, 0], of_rows.groups)
     sets = [np.where(folds == fold, -1, own) for fold in range(int(folds.max(initial=-1)) + 1)]
     with one_blas_thread():
-        whole = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+        with_all_labels = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
         left = np.array(sets).reshape(-1, len(own))
         parts = _ask_members(some, left, n_classes, class_prior, of_rows.weights)
     out = np.flatnonzero(folds >= 0)
@@ -388,13 +388,13 @@ def label_components(
     logs = logs.sum(axis=1)
     trust = np.exp(POWER * (logs - logs.max()))
     trust /= trust.sum()
-    shares = np.tensordot(trust, whole, axes=1)
+    shares = np.tensordot(trust, with_all_labels, axes=1)
     shares[codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]  # to the last bit
     predicted = np.tensordot(trust, parts, axes=1).argmax(axis=2)
     unlabelled = np.flatnonzero(own < 0)
     first = shares.argmax(axis=1)[rows][unlabelled]
-    counted = None if of_rows.weights is None else of_rows.weights[unlabelled]
-    alike = [kappa(first, other[unlabelled], range(n_classes), counted) for other in predicted]
+    row_weights = None if of_rows.weights is None else of_rows.weights[unlabelled]
+    alike = [kappa(first, other[unlabelled], range(n_classes), row_weights) for other in predicted]
     return SoftLabels(
         shares=shares,
         stability=float(np.mean(alike)) if alike else UNKNOWN,
@@ -437,13 +437,13 @@ def fifths(
     found, labelled = np.full(len(codes), -1), np.flatnonzero(codes >= 0)
     unit_of = labelled if groups is None else groups[labelled]
     _, number = np.unique(unit_of, return_inverse=True)
-    held = np.zeros((number.max(initial=-1) + 1, n_classes), dtype=bool)
-    held[number, codes[labelled]] = True
+    indicator = np.zeros((number.max(initial=-1) + 1, n_classes), dtype=bool)
+    indicator[number, codes[labelled]] = True
     mean_key = np.bincount(number, key[labelled]) / np.bincount(number)
     order = np.argsort(mean_key, kind="stable")
-    fold = np.empty(len(held), dtype=np.int64)
-    for classes in np.unique(held, axis=0):
-        alike = order[(held[order] == classes).all(axis=1)]
+    fold = np.empty(len(indicator), dtype=np.int64)
+    for classes in np.unique(indicator, axis=0):
+        alike = order[(indicator[order] == classes).all(axis=1)]
         fold[alike] = np.arange(len(alike)) % N_FOLDS
     found[labelled] = fold[number]
     for code in range(n_classes):
@@ -467,15 +467,15 @@ def _ask_members(
     n_sets, n_rows = sets.shape
     dimensions = dimensions_of(T)
     found = np.empty((len(dimensions) + 1, n_sets, n_rows, n_classes))
-    held = (sets[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    indicator = (sets[:, :, None] == np.arange(n_classes)).astype(np.float64)
     step = max(1, MAX_VALUES // max(1, n_rows * n_classes))
     for place, d in enumerate(dimensions):
         for start in range(0, n_sets, step):
             some = slice(start, start + step)
-            found[place, some] = gaussian_classes(T[:, :d], held[some], class_prior, weights)
+            found[place, some] = gaussian_classes(T[:, :d], indicator[some], class_prior, weights)
     for number, codes in enumerate(sets):
         found[-1, number] = ridge(T, codes, n_classes, weights)
-    found[-1] = np.where(held.any(axis=2, keepdims=True), held, found[-1])
+    found[-1] = np.where(indicator.any(axis=2, keepdims=True), indicator, found[-1])
     return found
 
 
@@ -489,10 +489,10 @@ def find_machines(
 ) -> list[tuple[Floats, Floats]]:
     """Return the slopes and intercepts of the members, for rows that are yet to come."""
     codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
-    held = (codes[None, :, None] == np.arange(n_classes)).astype(np.float64)
+    indicator = (codes[None, :, None] == np.arange(n_classes)).astype(np.float64)
     with one_blas_thread():
         gaussian = [
-            gaussian_machines(T[:, :d], held, class_prior, weights) for d in dimensions_of(T)
+            gaussian_machines(T[:, :d], indicator, class_prior, weights) for d in dimensions_of(T)
         ]
         last = ridge_machine(T, codes, n_classes, weights)
     return [*((slopes[0], intercepts[0, 0]) for slopes, intercepts in gaussian), last]

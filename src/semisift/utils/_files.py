@@ -266,7 +266,7 @@ except ImportError:  # on Windows
     import msvcrt
 
 # What the systems say of a lock that another process holds.
-HELD = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
+LOCK_ERRNOS = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 
 # Where Windows locks a byte, behind all that is written: what is locked cannot be read there.
 FAR = 1 << 30
@@ -306,7 +306,7 @@ class FileLock:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                if error.errno not in HELD:
+                if error.errno not in LOCK_ERRNOS:
                     raise
                 raise BlockingIOError(error.errno, _holder(handle)) from error
             finally:

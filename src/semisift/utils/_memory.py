@@ -79,8 +79,8 @@ def _left_in(group: Path, limit: str, used: str) -> int | None:
     with suppress(OSError, ValueError):  # "max" is no limit
         left = int((group / limit).read_text()) - int((group / used).read_text())
         lines = (group / "memory.stat").read_text().splitlines()
-        held = dict(line.split() for line in lines)
-        return left + int(held.get("total_inactive_file", held.get("inactive_file", 0)))
+        statistics = dict(line.split() for line in lines)
+        return left + int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
     return None
 
 

@@ -30,7 +30,7 @@ BLOCK_COLUMNS = 256
 BLOCK_VALUES = 1 << 23
 
 # Kept columns are held in memory up to so many values (1 GB), else prepared again for each block.
-MAX_HELD = 1 << 27
+MAX_CACHED_VALUES = 1 << 27
 
 # A mean of so many standard deviations leaves twelve digits of a correlation.
 FAR_FROM_ZERO = 100.0
@@ -149,7 +149,7 @@ def find_copies(
     """
     n_rows = X.shape[0]
     width = _block_width(n_rows)
-    holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MAX_HELD
+    holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MAX_CACHED_VALUES
     is_copy, representative = np.zeros(len(walk), dtype=bool), np.array(walk, dtype=np.int64)
     pieces: list[Standardised] = []
     left = max(n_kept, n_sure)
