@@ -54,7 +54,7 @@ MAX_ROWS = 1500
 # The splits of the choice are others.
 FIRST_RUN = 500
 
-JUDGES = "tree 10", "svm 20", "svm 2-10", "tree 2-5"
+EVALUATOR_NAMES = "tree 10", "svm 20", "svm 2-10", "tree 2-5"
 
 
 def main():
@@ -146,7 +146,7 @@ def label_accuracy(ranker, given, y):
 
 
 def judge(ranker, X, y, train, test):
-    """Return the accuracies of `JUDGES`; correlated features among measurements come last."""
+    """Return accuracies of `EVALUATOR_NAMES`; correlated features among measurements come last."""
     order = ranker.ranking_
     if not sparse.issparse(X):
         rows = np.asfortranarray(X[train], dtype=float)
@@ -247,7 +247,7 @@ def show_accuracies(records):
     print(
         "\nAhead of the consensus by, over sets (standard error); label accuracy; judges, all sets"
     )
-    titles = [*halves, "labels", *JUDGES]
+    titles = [*halves, "labels", *EVALUATOR_NAMES]
     print(f"{'':14}" + "".join(f"{title:>16}" for title in titles[:3]) + " " * 2, end="")
     print("".join(f"{title:>10}" for title in titles[3:]))
     for method in methods:
@@ -256,7 +256,7 @@ def show_accuracies(records):
             "".join(f"{difference(records, each, method):>16}" for each in halves.values()), end=""
         )
         cells = [mean_over_sets(records, halves["all"], method, "label accuracy")]
-        for place in range(len(JUDGES)):
+        for place in range(len(EVALUATOR_NAMES)):
             judged = [record | {"own": record["judged"][place]} for record in records]
             cells.append(mean_over_sets(judged, halves["all"], method, "own"))
         print(" " * 2 + "".join(f"{cell:10.3f}" for cell in cells))

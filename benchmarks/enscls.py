@@ -23,7 +23,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from protocol import judge_svm, load, split
+from protocol import evaluate_svm, load, split
 from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
@@ -184,7 +184,7 @@ def accuracy(sets):
             for kind, ranking in rankings(data):
                 sparse_order, _ = put_copies_last(data.X, ranking, ~data.constant, 0.7, 20)
                 for label, order in ((kind, ranking), (kind + " .7", sparse_order)):
-                    found.setdefault(label, []).append(judge_svm(order, X, y, train, test))
+                    found.setdefault(label, []).append(evaluate_svm(order, X, y, train, test))
         print(name)
         for label, values in found.items():
             error = np.std(values, ddof=1) / np.sqrt(RUNS)

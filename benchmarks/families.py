@@ -143,11 +143,11 @@ def measure(name, run, method):
     train, test, given = split(y, run)
     scores = METHODS[method].cls(random_state=run).fit(X[train], given).scores_
     order = np.argsort(rank(scores, run))[: int(np.isfinite(scores).sum())]
-    n_judged = min(N_SHOWN, X.shape[1] // 2)  # of few columns nearly all would be shown
+    n_evaluated = min(N_SHOWN, X.shape[1] // 2)  # of few columns nearly all would be shown
     values = []
     for threshold, form in CONFIGURATIONS:
         columns, n_groups = first_of(X[train], order, threshold, form)
-        area = np.mean([true_auc(name, int(column)) for column in columns[:n_judged]])
+        area = np.mean([true_auc(name, int(column)) for column in columns[:n_evaluated]])
         values.append([*accuracies(X, y, train, test, columns), area, n_groups])
     return np.array(values)
 

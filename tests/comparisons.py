@@ -60,7 +60,7 @@ class SeesAll(Spy):
     sees_all_labels = True
 
 
-class SpyJudge(ClassifierMixin, BaseEstimator):
+class SpyEvaluator(ClassifierMixin, BaseEstimator):
     """Notes what it learns from and what it predicts."""
 
     learnt: ClassVar[list] = []
@@ -76,7 +76,7 @@ class SpyJudge(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
-SPY_JUDGE = "tests.comparisons.SpyJudge"
+SPY_EVALUATOR = "tests.comparisons.SpyEvaluator"
 
 
 def record_of(dataset, method, run, values, level=None, **changes):

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from semisift.comparison._evaluators import evaluate, find_evaluators, measure, ready
 from semisift.comparison._protocol import METRICS, PROTOCOLS, Protocol
 from semisift.comparison._splits import draw_split
-from tests.comparisons import SPY_JUDGE, SpyJudge
+from tests.comparisons import SPY_EVALUATOR, SpyEvaluator
 from tests.nightly import few_daily
 
 X, Y = load_wine(return_X_y=True)
@@ -26,16 +26,16 @@ SSFI = PROTOCOLS["ssfi"]
 
 @pytest.fixture
 def spy():
-    SpyJudge.learnt.clear()
-    SpyJudge.asked.clear()
-    return SpyJudge
+    SpyEvaluator.learnt.clear()
+    SpyEvaluator.asked.clear()
+    return SpyEvaluator
 
 
 def split_of(protocol=SSFI, y=Y, seed=0):
     return draw_split(y, protocol, np.random.default_rng(seed))
 
 
-def make_judge(name, seed, n_rows):
+def make_evaluator(name, seed, n_rows):
     return ready(find_evaluators([name])[name], seed, n_rows)
 
 
@@ -94,7 +94,7 @@ def test_sizes_beyond_the_features_have_no_value():
 def test_judges_see_the_same_bits_of_sparse_and_dense_data(spy, scaling):
     values = np.random.default_rng(0).normal(size=(90, 30))
     values[values < 0.5] = 0
-    protocol = replace(SSFI, scaling=scaling, judges=(SPY_JUDGE,), sizes=(6,))
+    protocol = replace(SSFI, scaling=scaling, judges=(SPY_EVALUATOR,), sizes=(6,))
     for form in (values, np.asfortranarray(values), csr_array(values)):
         judged(protocol, form, np.arange(90) % 3, np.arange(30)[::-1])
     for rows, _ in spy.learnt[1:]:
@@ -105,7 +105,7 @@ def test_judges_see_the_same_bits_of_sparse_and_dense_data(spy, scaling):
 
 
 def test_learns_from_all_training_rows_with_true_labels(spy):
-    judged(replace(SSFI, judges=(SPY_JUDGE,), sizes=(3,)))
+    judged(replace(SSFI, judges=(SPY_EVALUATOR,), sizes=(3,)))
     split = split_of()
     [(rows, labels)], [asked] = spy.learnt, spy.asked
     assert_array_equal(rows, X[split.train][:, ORDER[:3]])
@@ -114,7 +114,7 @@ def test_learns_from_all_training_rows_with_true_labels(spy):
 
 
 def test_learns_from_the_labelled_rows_alone(spy):
-    judged(replace(SSFI, judges=(SPY_JUDGE,), sizes=(3,), train_on="labelled"))
+    judged(replace(SSFI, judges=(SPY_EVALUATOR,), sizes=(3,), train_on="labelled"))
     split = split_of()
     labelled = split.train[split.is_labelled]
     [(rows, labels)] = spy.learnt
@@ -126,7 +126,7 @@ def test_learns_from_the_labelled_rows_alone(spy):
 def test_rows_of_unknown_class_are_no_lesson(spy):
     y = Y.copy()
     y[::5] = -1
-    judged(replace(SSFI, judges=(SPY_JUDGE,), sizes=(3,)), y=y)
+    judged(replace(SSFI, judges=(SPY_EVALUATOR,), sizes=(3,)), y=y)
     [(_, labels)] = spy.learnt
     assert (labels >= 0).all()
 
@@ -139,7 +139,9 @@ def test_rows_of_unknown_class_are_no_lesson(spy):
     ("scaling", "scaler"), [("standard", StandardScaler()), ("minmax", MinMaxScaler())]
 )
 def test_scaling_is_that_of_the_training_rows(spy, scaling, scaler, train_on):
-    protocol = replace(SSFI, judges=(SPY_JUDGE,), sizes=(4,), scaling=scaling, train_on=train_on)
+    protocol = replace(
+        SSFI, judges=(SPY_EVALUATOR,), sizes=(4,), scaling=scaling, train_on=train_on
+    )
     judged(protocol)
     split = split_of()
     scaler.fit(X[split.train][:, ORDER[:4]])
@@ -148,7 +150,7 @@ def test_scaling_is_that_of_the_training_rows(spy, scaling, scaler, train_on):
 
 @pytest.mark.parametrize("scaling", few_daily([None, "standard", "minmax"], 2))
 def test_test_rows_change_nothing_that_is_learnt(spy, scaling):
-    protocol = replace(SSFI, judges=(SPY_JUDGE,), sizes=(1, 8), scaling=scaling)
+    protocol = replace(SSFI, judges=(SPY_EVALUATOR,), sizes=(1, 8), scaling=scaling)
     judged(protocol)
     expected = list(spy.learnt)
     spy.learnt.clear()
@@ -188,7 +190,7 @@ def test_metrics_are_those_of_scikit_learn(name, n_classes):
     split = split_of(y=Y[rows], seed=1)
     # noise, so that no judge is perfect
     noisy = X[rows] / X.std(axis=0) * 0.2 + np.random.default_rng(0).normal(size=X[rows].shape)
-    classifier = make_judge(name, 0, 100).fit(noisy[split.train], Y[rows][split.train])
+    classifier = make_evaluator(name, 0, 100).fit(noisy[split.train], Y[rows][split.train])
     test, y = noisy[split.test], Y[rows][split.test]
     found = measure(classifier, test, y, METRICS)
     predicted = classifier.predict(test)
@@ -263,7 +265,7 @@ def test_metrics_where_the_test_has_one_class():
 
 
 def test_no_area_without_a_score_for_each_class():
-    pairs = make_judge("svm:decision_function_shape=ovo", 0, 100)
+    pairs = make_evaluator("svm:decision_function_shape=ovo", 0, 100)
     y = np.arange(80) % 4
     rows = np.random.default_rng(0).normal(size=(80, 3))
     assert measure(pairs.fit(rows, y), rows, y, ("auc",)) == {"auc": None}
@@ -273,14 +275,14 @@ def test_no_area_without_a_score_for_each_class():
 
 
 def test_judges_draw_from_the_seed():
-    assert make_judge("tree", 8, 10).random_state == 8
-    bagged = make_judge("sklearn.ensemble.BaggingClassifier", 8, 10)
+    assert make_evaluator("tree", 8, 10).random_state == 8
+    bagged = make_evaluator("sklearn.ensemble.BaggingClassifier", 8, 10)
     assert bagged.random_state == 8
 
 
 @pytest.mark.parametrize(("n_rows", "expected"), few_daily([(2, 2), (5, 5), (50, 5)], 2))
 def test_no_more_neighbours_than_rows(n_rows, expected):
-    assert make_judge("knn", 0, n_rows).n_neighbors == expected
+    assert make_evaluator("knn", 0, n_rows).n_neighbors == expected
 
 
 def test_two_labelled_rows_are_enough_for_all_judges():
@@ -316,7 +318,7 @@ def test_what_is_no_judge(name, message):
         find_evaluators((name,))
 
 
-class Broken(SpyJudge):
+class Broken(SpyEvaluator):
     def fit(self, X, y):
         raise RuntimeError("out of order")
 

@@ -56,7 +56,7 @@ REDIRECT = """<!DOCTYPE html>
 class PageReading(Reading):
     """How the table of the page is read, which works with some of its rows."""
 
-    judges_by_some = True
+    totals_from_sample = True
 
 
 class ExploreOptions(RankOptions):

@@ -314,7 +314,7 @@ def _scale(
         n_values = X.nnz if issparse(X) else X.size
         check_fits(16 * n_values, f"the table as {n_values:,} logarithms, and a copy,")
     try:
-        usual = usual_total(some) if columns is None and reading.judges_by_some else None
+        usual = usual_total(some) if columns is None and reading.totals_from_sample else None
         shares, total = to_log_shares(X, usual)
     except OutOfCoreError as error:
         raise FileError(f"{error} {_way_out()}") from error

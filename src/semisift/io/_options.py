@@ -85,7 +85,7 @@ class TableOptions:
     supports_out_of_core: ClassVar[bool] = False
     """Whether the values of a large table may stay in its file."""
 
-    judges_by_some: ClassVar[bool] = False
+    totals_from_sample: ClassVar[bool] = False
     """Whether the median total of counts that stay there may be that of some rows."""
 
     label: str | None = _option(

@@ -3,8 +3,8 @@
 CoTrainedClassifier: what every co-training classifier does around its loop.
 
 A classifier implements two methods: ``_co_train(problem)`` labels rows and keeps what it learnt,
-``_judgements(X, when)`` returns the votes for each class. The base validates, reads the labels, and
-tells what was labelled when.
+``_votes_and_choices(X, when)`` returns the votes for each class. The base validates, reads the
+labels, and tells what was labelled when.
 """
 
 from abc import abstractmethod
@@ -249,7 +249,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         )
 
     def _quality(self, X: Any, truth: NDArray[Any], when: When) -> Quality:
-        votes, choices = self._judgements(X, when)
+        votes, choices = self._votes_and_choices(X, when)
         is_right = self.classes_[choices] == truth
         vote = self.classes_[votes.argmax(axis=1)]
         return Quality(
@@ -257,7 +257,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         )
 
     @abstractmethod
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
+    def _votes_and_choices(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
         """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows).
 
         X is as in ``data.X``.
@@ -265,7 +265,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
 
     @abstractmethod
     def _co_train(self, data: TrainingData) -> Labelling:
-        """Label rows and keep what `_judgements` needs; all randomness from ``data.seed``.
+        """Label rows and keep what `_votes_and_choices` needs; all randomness from ``data.seed``.
 
         ``data.X`` is a Fortran-ordered float array or a csc_array, ``data.labels`` has at
         least two classes. ``self.classes_`` is set.
@@ -273,7 +273,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
 
     def _vote(self, X: Any) -> NDArray[np.floating]:
         """Return the votes for each class, (n_rows, n_classes), none of them negative."""
-        return self._judgements(X, "end")[0]
+        return self._votes_and_choices(X, "end")[0]
 
     def _n_tasks(self, data: TrainingData) -> int | None:
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""

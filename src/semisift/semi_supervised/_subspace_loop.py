@@ -94,9 +94,9 @@ class SubspaceClassifier(CoTrainedClassifier):
 
     def _pick(self, trainer: Any, seed: int, n_iter: int) -> Picks:
         """Return the places of the rows that are added in an iteration, and their classes."""
-        return pick(trainer.judge(), trainer.rows, seed, n_iter, int(self.k_best))
+        return pick(trainer.mean_shares(), trainer.rows, seed, n_iter, int(self.k_best))
 
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
+    def _votes_and_choices(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
         rows = X.tocsr() if issparse(X) else X
         n_classes = len(self.classes_)
         votes, choices = [], []

@@ -68,7 +68,7 @@ class Trainer(ABC):
         self.codes: Ints = labels.codes[self.known]
 
     @abstractmethod
-    def judge(self) -> Array:
+    def mean_shares(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
 
     def add(self, places: Ints, codes: Ints) -> None:
@@ -146,14 +146,14 @@ class EstimatorTrainer(Trainer):
         self.begin: list[Member] = []
         self.end: list[Member] = []
 
-    def judge(self) -> Array:
+    def mean_shares(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
-        return rounded(self.judge_each(self.rows).mean(axis=0))
+        return rounded(self.predict_each(self.rows).mean(axis=0))
 
-    def judge_each(self, rows: Ints) -> Array:
+    def predict_each(self, rows: Ints) -> Array:
         """Return the shares of the classes for some rows, (n_subspaces, n_rows, n_classes)."""
         shared = self.X, self.setting, self.known, self.codes, rows
-        answers = self.committee.map(fit_and_judge, self.committee.ranges(), *shared)
+        answers = self.committee.map(fit_and_predict, self.committee.ranges(), *shared)
         fitted, shares = zip(*answers, strict=True)
         self.end = [member for members in fitted for member in members]
         self.begin = self.begin or self.end
@@ -167,13 +167,13 @@ class EstimatorTrainer(Trainer):
     def panel(self) -> EstimatorPanel:
         """Return the classifiers, which have seen all that was labelled."""
         if not self.end:
-            self.judge_each(self.rows[:0])
+            self.predict_each(self.rows[:0])
         return EstimatorPanel(self.begin, self.end, *self.made_for)
 
 
 @one_openmp_thread()
 @np.errstate(over="ignore", invalid="ignore")  # scikit-learn adds up all values to check them
-def fit_and_judge(
+def fit_and_predict(
     block: tuple[int, int], X: Any, setting: tuple[Any, ...], known: Ints, codes: Ints, rows: Ints
 ) -> tuple[list[Member], Array]:
     """Fit some members on the known rows, and return them and their shares for other rows."""
@@ -358,7 +358,7 @@ class NeighbourTrainer(Trainer):
         self.near = Vicinity(np.asfortranarray(self.values[self.rows]), *self.setting)
         self._show(0)
 
-    def judge(self) -> Array:
+    def mean_shares(self) -> Array:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
         n_votes = self.near.kept.shape[0] * self.near.kept.shape[2]
         return rounded(self.near.votes[self.is_left] / n_votes)

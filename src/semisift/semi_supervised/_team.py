@@ -236,7 +236,7 @@ class CommitteeClassifier(CoTrainedClassifier):
     def _vote(self, X: Any) -> Array:
         return np.asarray(self._members.vote(X, self.voting == "soft"), dtype=np.float64)
 
-    def _judgements(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
+    def _votes_and_choices(self, X: Any, when: When) -> tuple[NDArray[np.floating], Ints]:
         members = self._members if when == "end" else self._first_members
         choices = members.vote_each(X, False).argmax(axis=2)
         return members.vote(X, self.voting == "soft"), choices

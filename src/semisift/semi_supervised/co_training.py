@@ -123,7 +123,7 @@ class CoTraining(SubspaceClassifier):
     def _pick(self, trainer: EstimatorTrainer, seed: int, n_iter: int) -> Picks:
         # rows stand in the order in which they enter the pool, and those that leave make room
         pool = trainer.rows[: self.pool_size]
-        shares = rounded(trainer.judge_each(pool))
+        shares = rounded(trainer.predict_each(pool))
         one, other = (pick(own, pool, seed, n_iter, self.n_per_class_) for own in shares)
         return settle(one, other, shares.max(axis=2))
 

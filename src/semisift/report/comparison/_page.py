@@ -112,7 +112,7 @@ def _panel(view: View, number: int) -> dict[str, Any]:
     return {
         "number": number,
         "view": view,
-        "name": f"{view.metric_name} of the judge {printable_name(view.judge)}",
+        "name": f"{view.metric_name} of the judge {printable_name(view.evaluator)}",
         "glance": _tables.glance_table(view),
         "main": _tables.main_table(view),
         "bounds": bounds_in_words(view),
@@ -365,15 +365,15 @@ def write_summary(results: ComparisonResults, folder: str | os.PathLike[str]) ->
 def _summary_of(view: View, drawn: Sequence[ReportFigure]) -> str:
     """Return the text of the page, with pictures named as `write_summary` names them."""
     results = view.results
-    views = [view_of(results, judge=judge) for judge in results.protocol.judges]
+    views = [view_of(results, judge=evaluator) for evaluator in results.protocol.judges]
     values = {
         "opening": opening(results, f"Comparison: {results.protocol.name}"),
         "lead": lead(view),
         "protocol": protocol_in_words(results),
         "views": views,
-        "tables": [_tables.main_table(judged) for judged in views],
+        "tables": [_tables.main_table(evaluated) for evaluated in views],
         "notes": [*filter(None, [bounds_in_words(view), *view.left_out])],
-        "published": [published_beside(judged) for judged in views],
+        "published": [published_beside(evaluated) for evaluated in views],
         "glance": _tables.glance_table(view),
         "tests": [*tests_in_words(view), *wilcoxon_in_words(view)],
         "pictures": [(picture, _file_name(picture)) for picture in drawn],

@@ -43,7 +43,7 @@ class View:
 
     def __init__(self, results: ComparisonResults, choice: dict[str, Any]) -> None:
         self.results, self.choice = results, choice
-        self.judge, self.metric, self.level = (choice[k] for k in ("judge", "metric", "level"))
+        self.evaluator, self.metric, self.level = (choice[k] for k in ("judge", "metric", "level"))
         self.methods = [printable_name(name) for name in results.methods]
         self.datasets = [printable_name(name) for name in results.datasets]
         self.shown_names = [shorten(name, MAX_NAME) for name in self.methods]
@@ -59,7 +59,7 @@ class View:
     @cached_property
     def curves(self) -> NDArray[np.float64]:
         """Figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
-        return self.results.curves(judge=self.judge, metric=self.metric, level=self.level)
+        return self.results.curves(judge=self.evaluator, metric=self.metric, level=self.level)
 
     def best_of(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Mark the highest along the last axis, of methods that see no hidden labels.
@@ -155,8 +155,8 @@ class View:
 
 def view_of(results: ComparisonResults, **choice: Any) -> View:
     """Return a view; what is not chosen is the first one of the comparison."""
-    judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
-    first: dict[str, Any] = {"judge": judge, "metric": metric, "level": results.levels[0]}
+    evaluator, metric = results.protocol.judges[0], results.protocol.metrics[0]
+    first: dict[str, Any] = {"judge": evaluator, "metric": metric, "level": results.levels[0]}
     chosen = {name: value for name, value in choice.items() if value is not None}
     return View(results, first | chosen)
 
@@ -164,7 +164,7 @@ def view_of(results: ComparisonResults, **choice: Any) -> View:
 def views_of(results: ComparisonResults) -> list[View]:
     """Return a view for each judge and metric, at the first level."""
     pairs = product(results.protocol.judges, results.protocol.metrics)
-    return [view_of(results, judge=judge, metric=metric) for judge, metric in pairs]
+    return [view_of(results, judge=evaluator, metric=metric) for evaluator, metric in pairs]
 
 
 def sees_all_labels(label: str) -> bool:
