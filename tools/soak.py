@@ -132,7 +132,7 @@ def draw_parameters(rng, cls):
 # --- turns ----------------------------------------------------------------------------------------
 
 
-def fit_or_refuse(make, X, y):
+def fit_or_reject(make, X, y):
     """Return a fitted estimator, or the error that refuses the table."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -163,16 +163,16 @@ def turn_fit(rng, folder):
     def make(**more):
         return cls(**parameters, **more)
 
-    first = fit_or_refuse(make, X, y)
+    first = fit_or_reject(make, X, y)
     ranker = first[0]
     if ranker is not None:
         ranking = np.sort(ranker.ranking_)
         check(np.array_equal(ranking, np.arange(1, X.shape[1] + 1)), "no ranking of all columns")
-    same_outcome(first, fit_or_refuse(make, X, y), "again")
+    same_outcome(first, fit_or_reject(make, X, y), "again")
     if "n_jobs" in inspect.signature(cls).parameters:
-        same_outcome(first, fit_or_refuse(lambda: make(n_jobs=2), X, y), "n_jobs=2")
+        same_outcome(first, fit_or_reject(lambda: make(n_jobs=2), X, y), "n_jobs=2")
     form = draw_form(rng, X)
-    formed = fit_or_refuse(make, form, y)
+    formed = fit_or_reject(make, form, y)
     if not (
         sparse.issparse(form) and np.isnan(X).any()
     ):  # missing values in sparse rows are refused
@@ -187,7 +187,7 @@ def turn_use(rng, folder):
     X = draw_form(rng, X)
     cls = METHODS[name].cls
     parameters = draw_parameters(rng, cls)
-    ranker, refusal = fit_or_refuse(lambda: cls(**parameters), X, y)
+    ranker, refusal = fit_or_reject(lambda: cls(**parameters), X, y)
     if ranker is None:
         return f"{name}, refused: {refusal[:200]}"
     page = folder / "page.html"
@@ -223,8 +223,8 @@ def turn_learn(rng, folder):
     parameters = draw_parameters(rng, cls)
     if name == "labelled-only":  # it has no default
         parameters["estimator"] = GaussianNB()
-    first, refusal = fit_or_refuse(lambda: cls(**parameters), X, y)
-    second, _ = fit_or_refuse(lambda: cls(**parameters), X, y)
+    first, refusal = fit_or_reject(lambda: cls(**parameters), X, y)
+    second, _ = fit_or_reject(lambda: cls(**parameters), X, y)
     check((first is None) == (second is None), "refused once")
     if first is None:
         return f"{name}, refused: {refusal[:200]}"

@@ -12,7 +12,7 @@ from semisift.exceptions import TableError
 from semisift.explore._label_store import (
     Answer,
     Answers,
-    LabelRefusedError,
+    InvalidAnswerError,
     LabelsChangedError,
     LabelsFile,
     replay,
@@ -117,7 +117,7 @@ def test_whole_numbers_stay_numbers_until_a_word_comes(tmp_path, path):
 )
 def test_what_is_no_name_of_a_class_is_refused(dataset, path, label, words):
     answers = answers_of(dataset, path)
-    with pytest.raises(LabelRefusedError, match=words):
+    with pytest.raises(InvalidAnswerError, match=words):
         answers.give(40, label)
     assert not path.exists()
     assert answers.known.version == 0
@@ -136,17 +136,17 @@ def test_minus_one_is_a_class_where_the_table_was_read_so(tmp_path, path):
 
 def test_numbers_that_are_not_whole_are_refused(tmp_path, path):
     dataset = read_cells(write_cells(tmp_path, labels=[None] * 60))
-    with pytest.raises(LabelRefusedError, match="whole numbers"):
+    with pytest.raises(InvalidAnswerError, match="whole numbers"):
         answers_of(dataset, path).give(0, "1.5")
 
 
 def test_labels_of_the_table_stay(dataset, path):
     answers = answers_of(dataset, path)
-    with pytest.raises(LabelRefusedError, match="'A' in the table"):
+    with pytest.raises(InvalidAnswerError, match="'A' in the table"):
         answers.give(0, "B")
-    with pytest.raises(LabelRefusedError, match="taken back"):
+    with pytest.raises(InvalidAnswerError, match="taken back"):
         answers.give(40, None)
-    with pytest.raises(LabelRefusedError, match="no answer"):
+    with pytest.raises(InvalidAnswerError, match="no answer"):
         answers.undo()
 
 

@@ -9,7 +9,7 @@ import pytest
 from semisift import read_table
 from semisift.explore import _session as session_module
 from semisift.explore import _subsample as drawn_module
-from semisift.explore._label_store import LabelRefusedError
+from semisift.explore._label_store import InvalidAnswerError
 from semisift.explore._rankings import BY_CONSENSUS, BY_SOFT_LABELS, BY_VARIANCE
 from semisift.explore._session import OutOfDateError
 from tests.explore.sessions import (
@@ -274,7 +274,7 @@ def test_results_need_a_place_and_labels(tmp_path, path):
     for place, words in [(None, "--out"), (list, "No row is labelled")]:
         with (
             session_of(dataset, path, write=place, working=False) as (session, _),
-            pytest.raises(LabelRefusedError, match=words),
+            pytest.raises(InvalidAnswerError, match=words),
         ):
             session.finish()
 

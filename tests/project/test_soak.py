@@ -280,7 +280,7 @@ def test_a_comparison_that_lacks_records_is_a_failure(soak, monkeypatch, tmp_pat
 def test_what_is_not_the_same_again_is_a_failure(soak, monkeypatch, kind):
     """A refusal the second time; an error without a word."""
     fitted = iter([(SimpleNamespace(ranking_=np.arange(1, 4)), None), (None, "no")])
-    monkeypatch.setattr(soak, "fit_or_refuse", lambda *_: next(fitted))
+    monkeypatch.setattr(soak, "fit_or_reject", lambda *_: next(fitted))
     monkeypatch.setattr(soak, "draw_table", lambda _: (np.ones((4, 3)), np.zeros(4)))
     with pytest.raises(soak.WrongError, match=r"again: None \| no|refused once"):
         soak.TURNS[kind][0](np.random.default_rng(0), None)
@@ -291,4 +291,4 @@ def test_a_refusal_says_something(soak):
         raise ValueError(" ")
 
     with pytest.raises(soak.WrongError, match="without a word"):
-        soak.fit_or_refuse(refuses, None, None)
+        soak.fit_or_reject(refuses, None, None)

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from semisift import RASCO, CoTraining, ProbMRMR, RelRASCO, SelfTraining
 from semisift.exceptions import NoUnlabelledDataWarning
-from semisift.semi_supervised.co_training import settle, shuffled
+from semisift.semi_supervised.co_training import resolve_conflicts, shuffled
 from semisift.utils._random import Purpose, stream_words
 from tests.conftest import make_data
 from tests.reference import cotraining as reference
@@ -205,7 +205,7 @@ def test_clashes():
     one = np.array([0, 1, 2, 5]), np.array([0, 0, 1, 1])
     other = np.array([1, 2, 3, 5]), np.array([1, 1, 0, 0])
     sureness = np.array([[0.9, 0.8, 0.7, 0.6, 1.0, 0.7], [0.6, 0.9, 0.9, 0.9, 1.0, 0.7]])
-    places, codes = settle(one, other, sureness)
+    places, codes = resolve_conflicts(one, other, sureness)
     assert_array_equal(places, [0, 1, 2, 3])  # of row 5 both are equally sure
     assert_array_equal(codes, [0, 1, 1, 0])
 

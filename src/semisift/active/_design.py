@@ -103,7 +103,7 @@ def choose_rows(
     >>> chosen.rows.tolist(), chosen.stands_for.tolist()
     ([33], [21])
     """
-    rows, is_labelled, per_row = _rows_to_ask(T, labelled, design.weights)
+    rows, is_labelled, per_row = _candidate_rows(T, labelled, design.weights)
     row_weights = np.where(is_labelled, 0.0, 1.0)
     doubts = row_weights if doubt is None else row_weights * doubt[rows]
     if design.weights is not None:
@@ -119,7 +119,7 @@ def choose_rows(
     return Chosen(rows[order], np.round(stands_for).astype(np.int64), covered)
 
 
-def _rows_to_ask(
+def _candidate_rows(
     T: Floats, labelled: Ints, weights: Floats | None
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], float]:
     """Return the rows that are looked at, which have a label, and how many each represents.

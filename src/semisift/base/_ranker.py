@@ -256,7 +256,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         if threshold is None and (features is None or not features.kept.any()):
             return
         self.redundancy_threshold_ = COPY_OF_KEPT if threshold is None else threshold
-        n_wanted = self._count_to_select(data.n_features) if self._asks_for_number else 0
+        n_wanted = self._count_to_select(data.n_features) if self._selects_number else 0
         has_score = ~np.isnan(self.scores_)
         put_last: Any = put_copies_last if features is None else features.put_copies_last
         self.ranking_, self.representative_ = put_last(
@@ -397,7 +397,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         return wanted if isinstance(wanted, str) else None
 
     @property
-    def _asks_for_number(self) -> bool:
+    def _selects_number(self) -> bool:
         """Whether a number or share was asked for, rather than none or a rule."""
         return self.n_features_to_select is not None and self._rule is None
 
@@ -425,7 +425,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
     def _count_to_pick(self, data: TrainingData) -> int:
         """Return how many columns to pick one by one, for methods that do."""
         wanted = self._count_to_select(data.n_features)
-        wanted = wanted if self._asks_for_number else min(wanted, self.most_picked)
+        wanted = wanted if self._selects_number else min(wanted, self.most_picked)
         if self._features is None:
             return wanted
         return self._features.n_picks(wanted, ~data.constant)

@@ -74,7 +74,7 @@ class LazyGroup(click.Group):
         try:
             return super().make_context(*args, **kwargs)
         except OSError as error:
-            raise _refused(error) from error
+            raise _click_error(error) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; interruptions exit with 130 or 143 and bad input with 1."""
@@ -88,7 +88,7 @@ class LazyGroup(click.Group):
             click.echo(words, err=True)
             ctx.exit(code)
         except (ValueError, OSError, MemoryError) as error:
-            raise _refused(error) from error
+            raise _click_error(error) from error
         except click.ClickException as error:
             shown = for_terminal(error.format_message())
             error.format_message = lambda: shown  # type: ignore[method-assign]
@@ -97,7 +97,7 @@ class LazyGroup(click.Group):
             warnings.showwarning = show_as_python_does
 
 
-def _refused(error: ValueError | OSError | MemoryError) -> click.ClickException:
+def _click_error(error: ValueError | OSError | MemoryError) -> click.ClickException:
     """Say what is wrong, with the file where the system tells of one."""
     message = str(error)
     if isinstance(error, MemoryError) and " are free" not in message:  # found out on the way

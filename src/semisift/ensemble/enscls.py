@@ -24,7 +24,7 @@ from semisift.ensemble._subspaces import (
     weigh_members,
 )
 from semisift.filters._constrained_laplacian import N_CANNOT_LINKS
-from semisift.filters._constraints import refuse_vanished, warn_of_no_cannot_link
+from semisift.filters._constraints import check_not_vanished, warn_of_no_cannot_link
 from semisift.utils._sklearn_compat import Interval, StrOptions, at_least
 
 # Members whose weights are looked at one by one, to tell whether the heat fits the data.
@@ -214,6 +214,6 @@ class EnsCLS(CommitteeMixin, PairRanker):
         weights = weigh_members(n_probed, setting)
         few = sorted(each.few_edges for each in weights if each.few_edges is not None)
         if 2 * sum(each.vanished for each in weights) > n_probed:
-            refuse_vanished(type(self).__name__, self.variant == "paper")
+            check_not_vanished(type(self).__name__, self.variant == "paper")
         elif 2 * len(few) > n_probed:
-            refuse_vanished(type(self).__name__, False, few[len(few) // 2])
+            check_not_vanished(type(self).__name__, False, few[len(few) // 2])

@@ -166,7 +166,7 @@ class LabelsFile:
             )
         content = self._as_text(labels, answers)
         write_whole(self.path, content)
-        _settle(self.path.parent)
+        _sync_folder(self.path.parent)
         self._content = content.replace("\n", os.linesep).encode()
 
     def write_beside(self, labels: Mapping[int, str], answers: Sequence[Answer]) -> Path:
@@ -296,7 +296,7 @@ def _answers(remarks: Sequence[str], n_rows: int) -> list[Answer]:
     return found
 
 
-def _settle(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Make sure that the new name of a file is on the disk, where the system can do it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
@@ -312,7 +312,7 @@ def _settle(folder: Path) -> None:
 CHANGE = "Change it there, or move the file away."
 
 
-class LabelRefusedError(ValueError):
+class InvalidAnswerError(ValueError):
     """An answer that cannot be taken."""
 
 
@@ -405,12 +405,12 @@ class Answers:
             Where another program changed the file, which is read again then.
         """
         if row in self._of_table:
-            raise LabelRefusedError(
+            raise InvalidAnswerError(
                 f"The row has the label {quote(self._of_table[row])} in the table, which is not "
                 "changed here."
             )
         if label is None and row not in self.known.given:
-            raise LabelRefusedError("The row has no label that could be taken back.")
+            raise InvalidAnswerError("The row has no label that could be taken back.")
         if label is not None:
             label = self._checked(label)
         return self._take([*self._answers, Answer(row, label)])
@@ -418,7 +418,7 @@ class Answers:
     def undo(self) -> tuple[Known, int]:
         """Take the last answer back, and return its row as well."""
         if not self._answers:
-            raise LabelRefusedError("There is no answer to take back.")
+            raise InvalidAnswerError("There is no answer to take back.")
         row = self._answers[-1].row
         return self._take(self._answers[:-1]), row
 
@@ -481,7 +481,7 @@ class Answers:
             new = [Answer(row, label) for row, label in given.items() if before.get(row) != label]
             try:
                 known = self._know(given, version)
-            except LabelRefusedError as error:
+            except InvalidAnswerError as error:
                 raise TableError(f"{self._file.path}: {error} {CHANGE}") from error
         self._left_out = left_out
         return [*answers, *gone, *new], known
@@ -496,7 +496,7 @@ class Answers:
             elif place not in self._of_table:
                 try:
                     given[place] = self._checked(label)
-                except LabelRefusedError as error:
+                except InvalidAnswerError as error:
                     raise TableError(f"{self._file.where(row)}: {error} {CHANGE}") from error
             elif self._of_table[place] != label:
                 problem = f"is {quote(label)}, and {quote(self._of_table[place])} in the table"
@@ -517,7 +517,7 @@ class Answers:
         elif printable(label) != label:
             problem = f"{quote(label)} holds characters that cannot be seen."
         if problem:
-            raise LabelRefusedError(problem)
+            raise InvalidAnswerError(problem)
         return label
 
     def _know(self, given: Mapping[int, str], version: int) -> Known:
@@ -537,7 +537,7 @@ class Answers:
             every = sorted({*self._classes, *labels})
             numbers = None if self._is_words else whole_numbers(every)
         except ValueError as error:
-            raise LabelRefusedError(str(error)) from error
+            raise InvalidAnswerError(str(error)) from error
         return {label: label if numbers is None else numbers[label] for label in labels}
 
 

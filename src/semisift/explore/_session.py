@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.active._next_rows import find_next_rows
-from semisift.explore._label_store import Answers, Known, LabelRefusedError, LabelsChangedError
+from semisift.explore._label_store import Answers, InvalidAnswerError, Known, LabelsChangedError
 from semisift.explore._rankings import (
     Guess,
     Ranking,
@@ -152,7 +152,7 @@ class Session:
         """Work until the block is left."""
         ranking, committee = threads = [
             threading.Thread(target=work, name=f"semisift-{name}", daemon=True)
-            for name, work in ((RANKING, self._work), (COMMITTEE, self._ask_committee))
+            for name, work in ((RANKING, self._work), (COMMITTEE, self._run_committee))
         ]
         # what a ranking of few labels warns of would be said again and again; here, since filters
         # are those of all threads
@@ -203,9 +203,9 @@ class Session:
     def finish(self) -> None:
         """Let the results be written."""
         if self._write is None:
-            raise LabelRefusedError("There is no place for results: start with --out FOLDER.")
+            raise InvalidAnswerError("There is no place for results: start with --out FOLDER.")
         if not self.known.classes:
-            raise LabelRefusedError("No row is labelled yet, so there is nothing to rank by.")
+            raise InvalidAnswerError("No row is labelled yet, so there is nothing to rank by.")
         self._publish(_wants_files=True, finished=None)
 
     def _answer(self, version: int, take: Callable[[], tuple[Known, int]]) -> tuple[Known, int]:
@@ -249,7 +249,7 @@ class Session:
             with self._changed:
                 self._changed.wait_for(has_work)
 
-    def _ask_committee(self) -> None:
+    def _run_committee(self) -> None:
         done: Known | None = None
 
         def has_work() -> bool:

@@ -38,8 +38,8 @@ from semisift.base._training_data import TrainingData
 from semisift.ensemble._som import MIN_ROWS, batch_som
 from semisift.filters._constrained_laplacian import Constraints, cls_parts, combine
 from semisift.filters._constraints import (
+    check_not_vanished,
     list_constraints,
-    refuse_vanished,
     scaled,
     warn_of_no_cannot_link,
     weight_options,
@@ -135,7 +135,7 @@ class CLS(GraphRanker, PairRanker):
         options = weight_options(self)
         parts = cls_parts(X, unlabelled, constraints, options, unit, has_missing=data.has_missing)
         if parts.vanished or parts.few_edges is not None:
-            refuse_vanished(name, is_printed, parts.few_edges)
+            check_not_vanished(name, is_printed, parts.few_edges)
         return 0.0 - combine(parts.sums, parts.totals)
 
 

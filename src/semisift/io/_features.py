@@ -209,8 +209,7 @@ def _check_categories(table: FileTable, columns: FeatureColumns, categorical: st
             f"categories instead of numbers in {len(shown)} of {len(columns.positions)} columns: "
             f"{', '.join(shown[:MAX_SHOWN])}{more}. Say {format_option('categorical', 'onehot')} "
             f"for a column of each category, {format_option('categorical', 'ordinal')} to number "
-            "the categories, "
-            f"or leave such columns out with {format_option('drop')}."
+            f"the categories, or leave such columns out with {format_option('drop')}."
         )
 
 
@@ -363,14 +362,14 @@ def _rows_on_disk(prep: Preparation, positions: NDArray[np.int64]) -> OutOfCoreM
     """Return the rows of the features, or raise for a column that holds no numbers."""
     table, reading = prep.table, prep.reading
     for position in table.values.doubtful(positions):
-        _refuse_column(table, position, reading)
+        _raise_not_numeric(table, position, reading)
     names = [table.names[j] for j in positions.tolist()]
     if reading.log:
         prep.notes.append(f"log(1 + x) is taken of {plural(len(names), 'column')}.")
     return table.values.rows(positions, names, reading.log)
 
 
-def _refuse_column(table: FileTable, position: int, reading: Reading) -> None:
+def _raise_not_numeric(table: FileTable, position: int, reading: Reading) -> None:
     """Raise the error that a column without numbers gets in memory, or another."""
     name, column = table.names[position], table.values.column(position)
     offset = table.column_offset + position

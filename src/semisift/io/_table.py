@@ -209,7 +209,7 @@ def from_matrix(
     if categorical is not None:
         _check_length(X, categorical, 1, f"{len(categorical)} marks of categorical columns")
     what = "feature" if options.transpose else "column"
-    named, numbered = settle_names([str(name) for name in names], what, options)
+    named, numbered = resolve_names([str(name) for name in names], what, options)
     is_categorical = np.zeros(len(named), dtype=bool) if categorical is None else categorical
     return FileTable(
         path=path,
@@ -292,7 +292,7 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def settle_names(
+def resolve_names(
     names: Sequence[str], what: str, options: TableOptions
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the names, numbered where they stand twice and the user says so, and a note on it."""

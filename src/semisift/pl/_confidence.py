@@ -144,10 +144,10 @@ def find_basis(adata: Any, basis: str | None) -> str:
     wanted = USUAL if basis is None else (basis, f"X_{basis}")
     found = next((name for name in wanted if name in there), None)
     if found is None:
-        asked = "basis=None: " if basis is None else f"basis={quote(basis)}: "
+        option = "basis=None: " if basis is None else f"basis={quote(basis)}: "
         none = "no embedding is there" if basis is None else "there is no such embedding"
         raise ValueError(
-            f"{asked}{none}. adata.obsm holds {examples(there) or 'nothing'}. Name one of it, or "
+            f"{option}{none}. adata.obsm holds {examples(there) or 'nothing'}. Name one of it, or "
             "make one, as by scanpy: sc.pp.pca(adata); sc.pp.neighbors(adata); sc.tl.umap(adata)."
         )
     if np.ndim(adata.obsm[found]) != 2 or np.shape(adata.obsm[found])[1] < 2:

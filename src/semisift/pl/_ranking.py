@@ -132,9 +132,9 @@ def _copies(
     texts = []
     for name in shown.tolist():
         its = members.get(name, [])
-        listed = ", ".join(shorten(copy, COPY_LETTERS) for copy in its[:MAX_COPIES])
+        copies_shown = ", ".join(shorten(copy, COPY_LETTERS) for copy in its[:MAX_COPIES])
         n_more = len(its) - MAX_COPIES
-        texts.append(f"{listed} and {n_more:,} more" if n_more > 0 else listed)
+        texts.append(f"{copies_shown} and {n_more:,} more" if n_more > 0 else copies_shown)
     return texts
 
 

@@ -354,7 +354,7 @@ def count_best(ranker: "FeatureRanker", test: "PermutationTest | None") -> int:
     n_best, n_others = (
         int(known.has_any(which & ~known.kept).sum()) for which in (best, ~copies & ~known.excluded)
     )
-    return known.n_kept + (n_best or (0 if ranker._asks_for_number else _few(n_others)))
+    return known.n_kept + (n_best or (0 if ranker._selects_number else _few(n_others)))
 
 
 def _few(n_features: int) -> int:

@@ -346,8 +346,8 @@ def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
     others went.
     """
     ordered = np.sort(sizes)
-    asking = np.flatnonzero(needed)
-    for n_before, unit in enumerate(asking[np.argsort(-needed[asking], kind="stable")]):
+    in_need = np.flatnonzero(needed)
+    for n_before, unit in enumerate(in_need[np.argsort(-needed[in_need], kind="stable")]):
         n_large = len(sizes) - np.searchsorted(ordered, needed[unit])
         yield int(unit), int(n_large) - n_before
 

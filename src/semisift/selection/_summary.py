@@ -303,9 +303,9 @@ def _reconcile(result: "RankingResult", found: "Assessment") -> str:
         if found.null == "permuted_features":
             about = "the best feature of each time, whichever it was"
             best = "twins almost every time"
-        asked = f"do better than the best of all {len(result):,} {best}"
-        asked = asked if cutoff is None else f"pass the {cutoff.rule} rule"
-        return f"This is about {about}; to be significant, a feature must by itself {asked}."
+        needed = f"do better than the best of all {len(result):,} {best}"
+        needed = needed if cutoff is None else f"pass the {cutoff.rule} rule"
+        return f"This is about {about}; to be significant, a feature must by itself {needed}."
     if cutoff is None:
         return ""
     other = "which bounds another error"

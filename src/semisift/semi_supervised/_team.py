@@ -287,5 +287,5 @@ def pad_rows(chosen: Mask, rows: Int32s, *values: NDArray[Any]) -> tuple[NDArray
     """
     width = chosen.sum(axis=1).max(initial=0)
     place = np.argsort(~chosen, axis=1, kind="stable")[:, :width]
-    listed = np.where(np.take_along_axis(chosen, place, axis=1), rows[place], np.int32(-1))
-    return listed, *(np.take_along_axis(value, place, axis=1) for value in values)
+    picked = np.where(np.take_along_axis(chosen, place, axis=1), rows[place], np.int32(-1))
+    return picked, *(np.take_along_axis(value, place, axis=1) for value in values)

@@ -125,10 +125,10 @@ class CoTraining(SubspaceClassifier):
         pool = trainer.rows[: self.pool_size]
         shares = rounded(trainer.predict_each(pool))
         one, other = (pick(own, pool, seed, n_iter, self.n_per_class_) for own in shares)
-        return settle(one, other, shares.max(axis=2))
+        return resolve_conflicts(one, other, shares.max(axis=2))
 
 
-def settle(one: Picks, other: Picks, sureness: Array) -> Picks:
+def resolve_conflicts(one: Picks, other: Picks, sureness: Array) -> Picks:
     """Put two picks together; where they disagree about a row the surer one is right.
 
     Parameters
@@ -149,11 +149,11 @@ def settle(one: Picks, other: Picks, sureness: Array) -> Picks:
     for mine, (places, codes) in zip(given, (one, other), strict=True):
         mine[places] = codes
     clash = (given >= 0).all(axis=0) & (given[0] != given[1])
-    settled = given.max(axis=0)
+    resolved = given.max(axis=0)
     surer = given[sureness.argmax(axis=0), np.arange(n_pool)]
-    settled[clash] = np.where(sureness[0] == sureness[1], -1, surer)[clash]
-    chosen = np.flatnonzero(settled >= 0)
-    return chosen, settled[chosen]
+    resolved[clash] = np.where(sureness[0] == sureness[1], -1, surer)[clash]
+    chosen = np.flatnonzero(resolved >= 0)
+    return chosen, resolved[chosen]
 
 
 def shuffled(rows: Ints, seed: int) -> Ints:

@@ -19,7 +19,7 @@ from semisift.io._on_disk import few_rows
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.out_of_core._sources import DerivedSource, find_source
 from semisift.preprocessing._counts import first_no_count, format_total, to_log_shares
-from semisift.tl._parameters import Asked
+from semisift.tl._parameters import Parameters
 from semisift.utils._labels import (
     UNLABELLED,
     WORDS,
@@ -85,14 +85,14 @@ class Taken(NamedTuple):
     words: str
 
 
-def take_values(adata: Any, asked: Asked) -> Taken:
+def take_values(adata: Any, parameters: Parameters) -> Taken:
     """Take the values of the genes that are to be ranked, counts as logarithms of shares."""
-    X, var, where = _find_table(adata, asked.layer, asked.use_raw)
+    X, var, where = _find_table(adata, parameters.layer, parameters.use_raw)
     every = _names_of_genes(var.index, where)
     places = np.arange(len(every))
-    if asked.use_raw:
+    if parameters.use_raw:
         places = np.asarray(adata.var_names.get_indexer(every), dtype=np.int64)
-    chosen = _chosen(var, asked.mask_var, "raw.var" if asked.use_raw else "var")
+    chosen = _chosen(var, parameters.mask_var, "raw.var" if parameters.use_raw else "var")
     names, places = every[chosen], places[chosen]
     if not len(names) or not adata.n_obs:
         raise ValueError(f"{where} must have cells and genes: its shape is {tuple(X.shape)}.")
@@ -101,15 +101,15 @@ def take_values(adata: Any, asked: Asked) -> Taken:
         X, is_log, words = _scale(
             X.tocsr() if issparse(X) else np.asarray(X),
             where,
-            asked.normalize,
+            parameters.normalize,
             adata.obs_names,
             every,
         )
         rows: Any = with_names(X[:, chosen] if selects else X, names, is_log=is_log)
     else:
-        about: dict[str, Any] = {"max_memory": asked.max_memory, "name": where}
+        about: dict[str, Any] = {"max_memory": parameters.max_memory, "name": where}
         rows = OutOfCoreMatrix(source, feature_names=every, **about)
-        rows, is_log, words = _scale(rows, where, asked.normalize)
+        rows, is_log, words = _scale(rows, where, parameters.normalize)
         if selects:
             part = DerivedSource(rows.source, columns=chosen)
             rows = OutOfCoreMatrix(part, feature_names=names, **about)
@@ -273,18 +273,18 @@ def check_adata(adata: Any) -> None:
         raise TypeError(f"adata must be an AnnData: got {type(adata).__name__}.")
 
 
-def read_given(adata: Any, asked: Asked) -> Given:
+def read_given(adata: Any, parameters: Parameters) -> Given:
     """Take what was asked for from an AnnData, or say what is wrong with it."""
-    y, order = read_labels(adata, asked.labels_key, asked.unlabeled_category)
-    with _error_context("labels_key", asked.labels_key):
+    y, order = read_labels(adata, parameters.labels_key, parameters.unlabeled_category)
+    with _error_context("labels_key", parameters.labels_key):
         labels = parse_labels(y, adata.n_obs)
     of_rows = {}
     for parameter, argument in OF_CELLS.items():
-        if (key := getattr(asked, parameter)) is not None:
+        if (key := getattr(parameters, parameter)) is not None:
             of_rows[argument] = column_of(adata.obs, key, parameter, "obs").tolist()
             with _error_context(parameter, key):
                 parse_design(adata.n_obs, **{argument: of_rows[argument]})
-    X, names, places, words = take_values(adata, asked)
+    X, names, places, words = take_values(adata, parameters)
     return Given(X, y, labels, order, names, places, of_rows, words)
 
 
@@ -397,7 +397,7 @@ def _warn_of_none(values: list[Any], n_classes: int, n_cells: list[int], labels_
 class Fitted(NamedTuple):
     """A ranker, and what it was fitted to."""
 
-    asked: Asked
+    parameters: Parameters
     given: Given
     ranker: "FeatureRanker"
 
@@ -408,11 +408,11 @@ class Fitted(NamedTuple):
         return self.ranker.markers(self.given.X, self.given.y, **self.given.of_rows)
 
 
-def fit(adata: Any, asked: Asked) -> Fitted:
+def fit(adata: Any, parameters: Parameters) -> Fitted:
     """Read what was asked for, and rank."""
-    given = read_given(adata, asked)
-    wanted, n_genes = asked.n_features, len(given.names)
+    given = read_given(adata, parameters)
+    wanted, n_genes = parameters.n_features, len(given.names)
     if isinstance(wanted, Integral) and wanted > n_genes:
         rule = f"at most {n_genes:,}, the number of genes that are ranked"
         raise ValueError(f"n_features must be {rule}: got {wanted:,}.")
-    return Fitted(asked, given, asked.ranker().fit(given.X, given.y, **given.of_rows))
+    return Fitted(parameters, given, parameters.ranker().fit(given.X, given.y, **given.of_rows))

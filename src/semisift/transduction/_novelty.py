@@ -78,18 +78,20 @@ def find_novel_rows(T: Floats, labels: Labels) -> NDArray[np.int64]:
     int array
         Ascending; of more than 2,000 unlabelled rows those among some of them.
     """
-    asked = labels.unlabelled
-    if len(asked) < MIN or labels.rest is not None:
+    candidates = labels.unlabelled
+    if len(candidates) < MIN or labels.rest is not None:
         return np.empty(0, dtype=np.int64)
-    asked = asked[np.linspace(0, len(asked) - 1, min(len(asked), MAX)).astype(np.int64)]
-    rows = np.sort(np.concatenate([labels.labelled, asked]))
+    candidates = candidates[
+        np.linspace(0, len(candidates) - 1, min(len(candidates), MAX)).astype(np.int64)
+    ]
+    rows = np.sort(np.concatenate([labels.labelled, candidates]))
     codes = labels.codes[rows]
     some = T[rows] - T[rows].mean(axis=0)
     strange = np.ones(len(rows), dtype=bool)
     with one_blas_thread():
         for d in sorted({min(d, T.shape[1]) for d in DIMENSIONS}):
             strange &= _strange(some[:, :d], codes, labels.n_classes)
-    many = strange.sum() >= MANY * len(asked)
+    many = strange.sum() >= MANY * len(candidates)
     return rows[strange] if many else np.empty(0, dtype=np.int64)
 
 

@@ -163,16 +163,16 @@ def _soft_scores(
     and that of each class.
     """
     n_sets, n_rows, n_classes = shares.shape
-    n_asked = n_classes if n_classes > 2 else 1  # of two classes one tells all
+    n_scored = n_classes if n_classes > 2 else 1  # of two classes one tells all
     back = np.argsort(orders, axis=1)
     turned = np.take_along_axis(shares, back[:, :, None], axis=1)
-    weights = np.concatenate([shares[:, :, :n_asked], turned[:, :, :n_asked]], axis=2)
+    weights = np.concatenate([shares[:, :, :n_scored], turned[:, :, :n_scored]], axis=2)
     stacked = weights.transpose(1, 0, 2).reshape(n_rows, -1).astype(rows.values.dtype)
-    sums = rows.transposed_times(stacked).T.reshape(n_sets, 2, n_asked, -1)
-    sizes = shares.sum(axis=1)[:, None, :n_asked, None]
+    sums = rows.transposed_times(stacked).T.reshape(n_sets, 2, n_scored, -1)
+    sizes = shares.sum(axis=1)[:, None, :n_scored, None]
     n: Any = n_rows
     if rows.known is not None:
-        sizes = rows.weight_sums(stacked.astype(np.float64)).reshape(n_sets, 2, n_asked, -1)
+        sizes = rows.weight_sums(stacked.astype(np.float64)).reshape(n_sets, 2, n_scored, -1)
         n = np.maximum(rows.total, 1.0)
         sizes = np.clip(sizes, np.finfo(np.float64).eps, n - np.finfo(np.float64).eps)
     total = np.where(rows.squares > 0, rows.squares, 1.0)
@@ -182,7 +182,7 @@ def _soft_scores(
         scores = as_if_complete(scores, n - 2.0, n.max() - 2.0, 2)
     scores /= np.maximum(scores.max(axis=(1, 3), keepdims=True), np.finfo(np.float64).tiny)
     found = scores.mean(axis=2, keepdims=True)
-    if n_asked > 1:
+    if n_scored > 1:
         found = np.concatenate([found, scores], axis=2)
     return [(both[0], both[1]) for both in found]
 

@@ -89,7 +89,7 @@ UNKNOWN = 0.5
 LITTLE_TRUST = 0.5
 
 # Labels are left out on at most so many unlabelled rows, which bounds the time of it.
-MAX_ASKED = 2000
+MAX_LEFT_OUT = 2000
 
 # Sets of held labels are worked on together as long as their shares take no more values.
 MAX_VALUES = 1 << 23
@@ -362,10 +362,10 @@ def label_components(
     if design.depth is not None:
         # what goes with depth within classes, by the members as they label the rows first
         with one_blas_thread():
-            first = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+            first = _predict_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
         depth = take_depth(T, first.mean(axis=0), design.depth, weights)
         T = depth.without(T, design.depth)
-    rows = _rows_to_ask(codes, T[:, 0])
+    rows = _rows_to_leave_out(codes, T[:, 0])
     some, own, of_rows = T, codes, design
     if len(rows) < len(T):
         own, of_rows = codes[rows], design.take(rows)
@@ -374,9 +374,9 @@ def label_components(
     folds = fifths(counts, n_classes, some[:, 0], of_rows.groups)
     sets = [np.where(folds == fold, -1, own) for fold in range(int(folds.max(initial=-1)) + 1)]
     with one_blas_thread():
-        with_all_labels = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+        with_all_labels = _predict_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
         left = np.array(sets).reshape(-1, len(own))
-        parts = _ask_members(some, left, n_classes, class_prior, of_rows.weights)
+        parts = _predict_members(some, left, n_classes, class_prior, of_rows.weights)
     out = np.flatnonzero(folds >= 0)
     # the share of the true label of each row left out, by the members that did not see it
     found = parts[:, folds[out], out, own[out]]
@@ -406,16 +406,16 @@ def label_components(
     )
 
 
-def _rows_to_ask(codes: Ints, key: Floats) -> Ints:
+def _rows_to_leave_out(codes: Ints, key: Floats) -> Ints:
     """Return the rows on which labels are left out: all, or the labelled and some of the others.
 
     These are taken at equal steps in the order of a key.
     """
     unlabelled = np.flatnonzero(codes < 0)
-    if len(unlabelled) <= MAX_ASKED:
+    if len(unlabelled) <= MAX_LEFT_OUT:
         return np.arange(len(codes))
     ordered = unlabelled[np.argsort(key[unlabelled], kind="stable")]
-    steps = np.linspace(0, len(ordered) - 1, MAX_ASKED).astype(np.int64)
+    steps = np.linspace(0, len(ordered) - 1, MAX_LEFT_OUT).astype(np.int64)
     return np.sort(np.concatenate([np.flatnonzero(codes >= 0), ordered[steps]]))
 
 
@@ -453,7 +453,7 @@ def fifths(
     return found
 
 
-def _ask_members(
+def _predict_members(
     T: Floats,
     sets: NDArray[np.integer],
     n_classes: int,

@@ -252,8 +252,8 @@ def parse_pairs(
     if together.any():
         raise ValueError(
             "must_link and cannot_link contradict each other: cannot_link has the pairs "
-            f"{_listed(cannot[together], show)}, which must_link joins, directly or by a chain of "
-            "pairs."
+            f"{_format_pairs(cannot[together], show)}, which must_link joins, directly or by a "
+            "chain of pairs."
         )
     # what a chain of must-links and the labels say about the same rows
     known = labels.labelled
@@ -273,12 +273,13 @@ def parse_pairs(
     if same.any():
         raise ValueError(
             "cannot_link contradicts the labels: the rows of the pairs "
-            f"{_listed(cannot[same], show)} have the same label, of their own or through must_link."
+            f"{_format_pairs(cannot[same], show)} have the same label, of their own or through "
+            "must_link."
         )
     return Pairs(must, cannot)
 
 
-def _listed(pairs: NDArray[np.int32], show: Callable[[int], str]) -> str:
+def _format_pairs(pairs: NDArray[np.int32], show: Callable[[int], str]) -> str:
     shown = [f"({show(first)}, {show(second)})" for first, second in pairs[:MAX_SHOWN].tolist()]
     more = len(pairs) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -110,9 +110,9 @@ def find_matrix(root: Any, layer: str | None) -> Any:
     if layer in (None, "X") and "X" in root:
         return root["X"]
     wanted = "matrix X" if layer is None else f"layer {layer!r}"
-    listed = ", ".join(map(repr, layers)) or "none"
+    names_shown = ", ".join(map(repr, layers)) or "none"
     cure = f"Name one of them by {format_option('matrix')}"
-    raise FileError(f"the file holds no {wanted}. Its layers: {listed}. {cure}.")
+    raise FileError(f"the file holds no {wanted}. Its layers: {names_shown}. {cure}.")
 
 
 def is_dense(node: Any) -> bool:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from semisift.exceptions import OutOfCoreError, TableError
 from semisift.io._guards import USABLE_SHARE, FileError, error_context
 from semisift.io._options import TableOptions, format_option
-from semisift.io._table import FileTable, drop_columns, settle_names
+from semisift.io._table import FileTable, drop_columns, resolve_names
 from semisift.utils._files import no_room
 from semisift.utils._memory import available_memory, most_addresses
 from semisift.utils._text import quote
@@ -192,7 +192,7 @@ def turn(table: FileTable, options: TableOptions) -> FileTable:
         cure = f"Is {format_option('transpose', True)} right for it?"
         raise FileError(f"{rule}; the file has {frame.width} column. {cure}")
     features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
-    features, notes = settle_names(features, "feature (row)", options)
+    features, notes = resolve_names(features, "feature (row)", options)
     samples = frame.drop(frame.columns[0])
     return replace(
         table,

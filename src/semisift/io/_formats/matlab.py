@@ -177,12 +177,12 @@ class MatFile:
             problem = "it is not clear which variable holds the values"
         if len(candidates) == 1:
             return candidates[0]
-        listed = ", ".join(
+        names_shown = ", ".join(
             f"{name} ({' x '.join(map(str, variable.shape))}, {variable.described})"
             for name, variable in self.variables.items()
         )
         cure = f"Name the one with the values by {format_option('matrix')}"
-        raise FileError(f"{problem}. The file holds {listed or 'no variable'}. {cure}.")
+        raise FileError(f"{problem}. The file holds {names_shown or 'no variable'}. {cure}.")
 
     def _find_labels(self, n_samples: int, matrix: str) -> str | None:
         """Return the first of the usual variables that fits the samples; else the first of all."""

@@ -23,7 +23,7 @@ from semisift.exceptions import TableError
 from semisift.io._formats._common import turn, turned_back
 from semisift.io._guards import FileError, check_fits, error_context, read_bytes
 from semisift.io._options import TableOptions, format_option
-from semisift.io._table import FileTable, is_number, settle_names
+from semisift.io._table import FileTable, is_number, resolve_names
 from semisift.utils._text import plural
 
 # Name of a column of row names that has none in the file.
@@ -61,7 +61,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
                 if skipped and skipped[-1].count(separator) == len(names) - 1:
                     looks = f"Line {len(skipped)}, a remark, looks like the names"
                     remark = f" {looks}: remove its mark (#)."
-                refuse_numbers_as_names(names, remark)
+                check_names_not_numbers(names, remark)
         else:
             names, body, first_line = numbered_names(len(names)), text, len(skipped) + 1
         # empty lines at the end are rows only where there is a single column
@@ -118,7 +118,7 @@ def as_table(
         names, heading = [ROW_NAME, *names], NO_HEADING
     elif not names[0] and len(names) > 1:  # as pandas and R's write.csv do
         names, heading = [ROW_NAME, *names[1:]], ""
-    names, numbered = settle_names(names, "column", options)
+    names, numbered = resolve_names(names, "column", options)
     frame.columns = names
     table = FileTable(
         path=path,
@@ -207,7 +207,7 @@ def numbered_names(n_columns: int) -> list[str]:
     return [f"column_{j}" for j in range(1, n_columns + 1)]
 
 
-def refuse_numbers_as_names(names: list[str], remark: str = "") -> None:
+def check_names_not_numbers(names: list[str], remark: str = "") -> None:
     """Refuse a first line that looks like values; a remark may say where the names could be."""
     numbers = [name for name in names if is_number(name)]
     if len(names) > 1 and 2 * len(numbers) > len(names):

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from semisift.io._formats._common import read_in_child, reading
-from semisift.io._formats.text import as_table, numbered_names, refuse_numbers_as_names
+from semisift.io._formats.text import as_table, check_names_not_numbers, numbered_names
 from semisift.io._guards import FileError, check_fits, import_extra, read_bytes
 from semisift.io._options import TableOptions, format_option
 from semisift.io._table import FileTable, as_series
@@ -79,7 +79,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
                 cure = "If it is a title, remove it"
                 raise FileError(f"the first row of the sheet holds {cell} should stand. {cure}.")
             if options.header is None:
-                refuse_numbers_as_names(names)
+                check_names_not_numbers(names)
             text, numbers = text[1:], numbers[1:]
         else:
             names = numbered_names(len(names))
