@@ -58,7 +58,7 @@ def read_cells(path, **options):
     return read_table(path, **{name: value for name, value in options.items() if value is not None})
 
 
-def settled(page, by=None):
+def wait_until_idle(page, by=None):
     """Return the state once all is found that follows from the labels."""
     session, until = page.session, time.monotonic() + MAX
     while time.monotonic() < until:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 import pytest
 
 from semisift.explore import _server as server_module
-from tests.explore.sessions import read_cells, served, session_of, settled, write_cells
+from tests.explore.sessions import read_cells, served, session_of, wait_until_idle, write_cells
 
 PATHS = ["/", "/api/state", "/api/map", "/api/feature?column=0", "/api/row?row=0"]
 ASKED = [
@@ -25,7 +25,7 @@ ASKED = [
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     with session_of(read_cells(write_cells(folder)), folder / "labels.csv") as (_, page):
-        settled(page)
+        wait_until_idle(page)
         yield page
 
 

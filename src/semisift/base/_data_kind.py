@@ -122,7 +122,7 @@ def kind_of_cells(X: Any) -> Kind:
         return "measurements"
     values = X.data if issparse(X) else X
     largest = np.fmax.reduce(values, axis=None, initial=0.0)
-    return "logarithms" if largest <= LARGEST_LOGARITHM and not are_whole(X) else "counts"
+    return "logarithms" if largest <= LARGEST_LOGARITHM and not are_integers(X) else "counts"
 
 
 def takes_logarithms(kind: Kind, normalize: bool | None) -> bool:
@@ -150,7 +150,7 @@ def takes_logarithms(kind: Kind, normalize: bool | None) -> bool:
     return kind == "counts" or normalize is True
 
 
-def are_whole(X: Any) -> bool:
+def are_integers(X: Any) -> bool:
     """Return whether all values besides missing values are whole numbers."""
     if issparse(X):
         return bool((X.data == np.floor(X.data)).all())

@@ -30,10 +30,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
-from semisift.io._labels import whole_numbers
+from semisift.io._labels import parse_integers
 from semisift.io._table import MISSING
 from semisift.io._write import as_text
-from semisift.utils._files import FileLock, remove_drafts, write_whole
+from semisift.utils._files import FileLock, remove_drafts, write_atomically
 from semisift.utils._labels import (
     MAX_LABEL,
     UNLABELLED,
@@ -165,7 +165,7 @@ class LabelsFile:
                 f"The labels in {self.path.name} were changed by another program."
             )
         content = self._as_text(labels, answers)
-        write_whole(self.path, content)
+        write_atomically(self.path, content)
         _sync_folder(self.path.parent)
         self._content = content.replace("\n", os.linesep).encode()
 
@@ -173,7 +173,7 @@ class LabelsFile:
         """Write all labels and the answers to a file of a new name, which is returned."""
         names = (f"{self.path.stem}.kept{number or ''}.csv" for number in itertools.count())
         path = next(path for path in map(self.path.with_name, names) if not path.exists())
-        write_whole(path, self._as_text(labels, answers))
+        write_atomically(path, self._as_text(labels, answers))
         return path
 
     def _as_text(self, labels: Mapping[int, str], answers: Sequence[Answer]) -> str:
@@ -535,7 +535,7 @@ class Answers:
         """Return the labels as the table has its own: whole numbers where all of them are."""
         try:
             every = sorted({*self._classes, *labels})
-            numbers = None if self._is_words else whole_numbers(every)
+            numbers = None if self._is_words else parse_integers(every)
         except ValueError as error:
             raise InvalidAnswerError(str(error)) from error
         return {label: label if numbers is None else numbers[label] for label in labels}

@@ -353,8 +353,8 @@ def _read_integer(given: dict[str, Any], name: str, end: int | None = None) -> i
     value: Any = given.get(name)
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
         value = int(value)
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if is_whole and value >= 0 and (end is None or value < end):
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if is_integer and value >= 0 and (end is None or value < end):
         return int(value)
     most = "" if end is None else f" to {end - 1}"
     raise RequestError(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from 0{most}.")

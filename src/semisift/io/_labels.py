@@ -320,7 +320,7 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
             f"holds {examples([cell for cell in every if cell])}."
         )
     found = [cell for cell in every if cell not in no_label]
-    as_numbers = whole_numbers(found) or {}
+    as_numbers = parse_integers(found) or {}
     written = [cell for cell in every if cell in WRITTEN or as_numbers.get(cell) == UNLABELLED]
     labels: dict[str, Any] = {text: as_class(text) for text in found}
     if named:  # -1 as a number would mean unlabelled
@@ -356,7 +356,7 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
     return y
 
 
-def whole_numbers(found: list[str]) -> dict[str, Any] | None:
+def parse_integers(found: list[str]) -> dict[str, Any] | None:
     """Return the labels as whole numbers; None where they are words, or too large for an array.
 
     Parameters

@@ -102,8 +102,8 @@ class MatrixOnDisk(OnDisk):
 
     def source(self, positions: NDArray[np.integer]) -> Source:
         """Return the rows of some columns."""
-        is_whole = len(positions) == self.shape[1]
-        return self._source if is_whole else DerivedSource(self._source, columns=positions)
+        has_all_columns = len(positions) == self.shape[1]
+        return self._source if has_all_columns else DerivedSource(self._source, columns=positions)
 
     def doubtful(self, positions: NDArray[np.integer]) -> list[int]:
         """Return no column: a matrix holds numbers."""

@@ -27,7 +27,7 @@ HEADINGS = ("", "feature", "features", "name", "names", "column", "gene", "genes
 
 GMT = (".gmt", ".gmt.gz")
 
-WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones number no row, and int() may refuse them
+INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones number no row, and int() may refuse them
 
 Found = TypeVar("Found", bound=Sized)
 Pairs = NDArray[np.int64] | None
@@ -246,13 +246,13 @@ def _read_pairs(path: Path, kind: str, prep: Preparation) -> NDArray[np.int64]:
     number = {name: row for row, name in enumerate(names)}
     by_name = any(cell in number for pair in cells for cell in pair)
     if number and not by_name:
-        if all(map(WHOLE.fullmatch, number)):
+        if all(map(INTEGER.fullmatch, number)):
             raise FileError(
                 f"none of its cells is a row of {table.path}, where rows are called "
                 f"{examples(names)}. Names that are numbers must be written as they stand there."
             )
         prep.notes.append(f"{path.name} holds no name of a row: its numbers count rows from 1.")
-    is_row = number.__contains__ if by_name else WHOLE.fullmatch
+    is_row = number.__contains__ if by_name else INTEGER.fullmatch
     start = 0 if any(map(is_row, cells[0])) else 1
     if start:
         heading = ", ".join(cells[0])
@@ -268,7 +268,7 @@ def _read_pairs(path: Path, kind: str, prep: Preparation) -> NDArray[np.int64]:
                 f"{cell!r} is no row of {table.path}, where rows are called {examples(names)}. "
                 "Correct the name or remove the pair."
             )
-        if not WHOLE.fullmatch(cell):
+        if not INTEGER.fullmatch(cell):
             cure = f"say with {format_option('id')} which column of the table names the rows"
             raise FileError(
                 f"{cell!r} is no row number of {table.path}. Give numbers, counted from 1, or "

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from semisift.base._data_kind import Kind, are_whole, kind_of_cells, takes_logarithms
+from semisift.base._data_kind import Kind, are_integers, kind_of_cells, takes_logarithms
 from semisift.base._sample_info import parse_design
 from semisift.io._guards import import_extra
 from semisift.io._on_disk import few_rows
@@ -171,9 +171,9 @@ def _scale(
     Rows in a file are judged by some of them; `cells` and `genes` are the names of others.
     """
     some = few_rows(X)
-    kind, is_whole = kind_of_cells(some), are_whole(some)
+    kind, is_integer = kind_of_cells(some), are_integers(some)
     lowest = np.fmin.reduce(some.data if issparse(some) else some, axis=None, initial=0.0)
-    if normalize is None and kind == "measurements" and is_whole and lowest >= 0:
+    if normalize is None and kind == "measurements" and is_integer and lowest >= 0:
         warn(
             f"{where} holds whole numbers of 0 or more, of which more than half are not 0, and "
             "they are taken as they are. If they are counts, say normalize=True, so that cells "
@@ -181,7 +181,7 @@ def _scale(
             UserWarning,
         )
     name = NAMES[kind]
-    if kind == "counts" and not is_whole:
+    if kind == "counts" and not is_integer:
         name = "large fractions, mostly 0, as of counts that were brought to one total"
     if not takes_logarithms(kind, normalize):
         below = ", some of them below 0, of which there are no fold changes" * bool(lowest < 0)

@@ -140,7 +140,7 @@ def private_folder(beside: Path, prefix: str) -> Iterator[Path]:
         _clear(folder)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a text, whole or not at all; its draft has no folder, for files that are many."""
     draft = path.parent / f".{process_name()}-{uuid.uuid4().hex[:8]}{DRAFT}"
     _own.add(draft)

@@ -390,7 +390,7 @@ def _split_known(
     if kind in "iuf":
         known = (column != UNLABELLED) & ~np.isnan(column)
     if kind == "f":
-        _check_whole(column[known])
+        _check_integers(column[known])
     if kind in "US" and words:
         known = ~np.isin(np.strings.strip(column), np.array(sorted(words)).astype(kind))
     return known, column[known]
@@ -436,7 +436,7 @@ def _narrow(values: NDArray[Any]) -> NDArray[Any]:
         return values if kinds else np.empty(0, dtype=np.int64)
     numbers = np.array(values.tolist())
     if numbers.dtype.kind == "f":
-        _check_whole(numbers)
+        _check_integers(numbers)
         if np.any(np.abs(numbers) >= FIRST_INEXACT):
             _check_unchanged(values, numbers)
     return numbers
@@ -487,7 +487,7 @@ def _kind(value: Any) -> str:
     )
 
 
-def _check_whole(values: NDArray[np.floating]) -> None:
+def _check_integers(values: NDArray[np.floating]) -> None:
     if not (finite := np.isfinite(values)).all():
         raise ValueError(
             f"Input y contains infinity or a value too large for {values.dtype!r}: "

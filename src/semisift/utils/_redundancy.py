@@ -156,8 +156,8 @@ def find_copies(
     with one_blas_thread():
         for start in range(0, len(walk), width):
             block = standardise(X, walk[start : start + width])
-            held = (piece if holds else standardise(X, piece.columns) for piece in pieces)
-            before = [np.abs(_correlate(piece, block)) for piece in held]
+            standardised = (piece if holds else standardise(X, piece.columns) for piece in pieces)
+            before = [np.abs(_correlate(piece, block)) for piece in standardised]
             known = np.concatenate([*before, np.empty((0, len(block.columns)))])
             inside = np.abs(_correlate(block, block))
             kept, n_visited = _walk_block(known, inside, threshold + TIE, left, n_sure - start)

@@ -199,7 +199,7 @@ def check_same(table: FileTable, root: Any) -> None:
         raise FileError("the file has changed since it was read: start again.")
 
 
-def write_whole(target: Any, data: Any, **storage: Any) -> None:
+def write_atomically(target: Any, data: Any, **storage: Any) -> None:
     """Write an AnnData object to an empty group, as its own method does to a file."""
     data.strings_to_categoricals()
     if data.raw is not None:

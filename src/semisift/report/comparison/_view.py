@@ -108,10 +108,10 @@ class View:
         """Return which data sets and methods stand outside of ranks and tests, and why."""
         there = np.isfinite(self.scores.values)
         silent = [self.shown_names[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
-        is_whole: Any = there.all(axis=1)
+        is_complete: Any = there.all(axis=1)
         lacking = [
             (shorten(name, MAX_NAME), [self.shown_names[j] for j in self.places if not runs[j]])
-            for name, runs in zip(self.datasets, is_whole, strict=True)
+            for name, runs in zip(self.datasets, is_complete, strict=True)
         ]
         silent = silent if len(silent) < len(self.methods) else []
         return sentences("left_out", silent, [each for each in lacking if each[1]])
@@ -235,10 +235,10 @@ class SweepView:
             found = np.stack([of_level(level=level) for level in self.levels])[:, :, None]
         if dataset is not None:
             return found[:, dataset].transpose(1, 2, 0)
-        is_whole = np.ones(found.shape[1], dtype=bool)
+        is_complete = np.ones(found.shape[1], dtype=bool)
         for values in (self.figures, found):
-            is_whole &= np.isfinite(values[..., self.methods]).all(axis=(0, 2, 3))
-        part = found[:, is_whole].mean(axis=1) if is_whole.any() else np.nan * found[:, 0]
+            is_complete &= np.isfinite(values[..., self.methods]).all(axis=(0, 2, 3))
+        part = found[:, is_complete].mean(axis=1) if is_complete.any() else np.nan * found[:, 0]
         return part.transpose(1, 2, 0)
 
     def name(self, measure: str) -> str:
