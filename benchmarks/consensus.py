@@ -99,7 +99,7 @@ def run(options):
                         continue
                     ranker, seconds = rank(method, X[train], given, number)
                     record = {"set": name, "labels": n_labels, "run": number, "method": method}
-                    record |= {"judged": judge(ranker, X, y, train, test), "seconds": seconds}
+                    record |= {"judged": evaluate(ranker, X, y, train, test), "seconds": seconds}
                     record |= label_accuracy(ranker, given, y[train])
                     add_record(options.records, record)
 
@@ -145,7 +145,7 @@ def label_accuracy(ranker, given, y):
     return {"label accuracy": float(np.mean(ranker.transduction_[rows] == y[rows]))}
 
 
-def judge(ranker, X, y, train, test):
+def evaluate(ranker, X, y, train, test):
     """Return accuracies of `EVALUATOR_NAMES`; correlated features among measurements come last."""
     order = ranker.ranking_
     if not sparse.issparse(X):
@@ -257,8 +257,8 @@ def show_accuracies(records):
         )
         cells = [mean_over_sets(records, halves["all"], method, "label accuracy")]
         for place in range(len(EVALUATOR_NAMES)):
-            judged = [record | {"own": record["judged"][place]} for record in records]
-            cells.append(mean_over_sets(judged, halves["all"], method, "own"))
+            evaluated = [record | {"own": record["judged"][place]} for record in records]
+            cells.append(mean_over_sets(evaluated, halves["all"], method, "own"))
         print(" " * 2 + "".join(f"{cell:10.3f}" for cell in cells))
     few = methods[:4]
     print(f"\n{'':20}" + "".join(f"{each:>22}" for each in few))

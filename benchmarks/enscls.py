@@ -197,12 +197,12 @@ if __name__ == "__main__":
     parser.add_argument("--part", action="append", choices=parts)
     parser.add_argument("--sets", default="")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
-        if asked.one:
-            one(*asked.one)
+        if options.one:
+            one(*options.one)
         else:
-            for part in asked.part or parts:
+            for part in options.part or parts:
                 print(f"--- {part}")
-                parts[part]([name for name in asked.sets.split(",") if name])
+                parts[part]([name for name in options.sets.split(",") if name])

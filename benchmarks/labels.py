@@ -114,7 +114,7 @@ def run(options):
                     start = time.process_time()
                     found = METHODS[method](X, given, number)
                     record["seconds"] = round(time.process_time() - start, 3)
-                    add_record(options.records, record | judge(found, given, y))
+                    add_record(options.records, record | evaluate(found, given, y))
 
 
 def draw_labels(y, n_labels, seed):
@@ -129,7 +129,7 @@ def draw_labels(y, n_labels, seed):
     return given if np.mean(np.array(counts) == n_labels) >= 0.5 else None
 
 
-def judge(found, given, y):
+def evaluate(found, given, y):
     """Return the share of hidden labels that were found; by bins of confidence, where it is told.
 
     Of each bin the number of rows, of those labelled right, and the sum of the confidences.

@@ -261,8 +261,8 @@ def of_set(trials):
     for when in ("now", "then"):
         cells.append(f"{trials[0][f'{when} true']:.2f}")
         cells.append(f"{np.mean([record[f'{when} expected'] for record in trials]):.2f}")
-    held = sum(record["now held"] + record["then held"] for record in trials)
-    return [*cells, f"{held} of {2 * len(trials)}"]
+    n_covered = sum(record["now held"] + record["then held"] for record in trials)
+    return [*cells, f"{n_covered} of {2 * len(trials)}"]
 
 
 if __name__ == "__main__":

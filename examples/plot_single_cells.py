@@ -174,15 +174,15 @@ def mean_auc(best):
     }
 
 
-told = pd.DataFrame(
+compared = pd.DataFrame(
     {
         "semisift, 30 labels": mean_auc(best_ten(adata.uns["semisift"])),
         "t-test, 30 labels": mean_auc(by_t_test(logs[~hidden.to_numpy()].copy(), "cell_type")),
         "t-test, all labels": mean_auc(by_t_test(logs, "truth")),
     }
 )
-print(told.round(3))
-print(told.mean().round(3))
+print(compared.round(3))
+print(compared.mean().round(3))
 
 # %%
 # The 30 labels, with the 670 cells that have none, tell more than the 30 labels alone, and nearly

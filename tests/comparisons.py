@@ -64,7 +64,7 @@ class SpyEvaluator(ClassifierMixin, BaseEstimator):
     """Notes what it learns from and what it predicts."""
 
     learnt: ClassVar[list] = []
-    asked: ClassVar[list] = []
+    predicted_on: ClassVar[list] = []
 
     def fit(self, X, y):
         self.learnt.append((X.copy(), y.copy()))
@@ -72,7 +72,7 @@ class SpyEvaluator(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        self.asked.append(X.copy())
+        self.predicted_on.append(X.copy())
         return np.full(len(X), self.classes_[0])
 
 

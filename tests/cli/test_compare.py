@@ -349,13 +349,13 @@ def records_of(folder):
 
 def test_resume_needs_nothing_but_the_folder(folder, tmp_path_factory, monkeypatch):
     compare("--labels-per-class", 2, "--sweep", "flipped=0,0.2", methods="fisher,random")
-    whole = Results.load("out")
+    full = Results.load("out")
     kept = {path: path.stat().st_mtime_ns for path in records_of(folder)[::2]}
     for path in records_of(folder)[1::2]:
         path.unlink()
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     call("compare", "--resume", "--out", folder / "out")
-    assert Results.load(folder / "out").same_numbers(whole)
+    assert Results.load(folder / "out").same_numbers(full)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
 
 

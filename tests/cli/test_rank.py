@@ -331,7 +331,7 @@ def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
     process, target = start_select(big_table)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
-    whole = target.read_bytes()
+    full = target.read_bytes()
     for delay in (0, 0.002, 0.01, 0.03, 0.1):
         target.unlink(missing_ok=True)
         process, target = start_select(big_table)
@@ -341,7 +341,7 @@ def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
-        assert not target.exists() or target.read_bytes() == whole
+        assert not target.exists() or target.read_bytes() == full
 
 
 @pytest.mark.kill

@@ -69,10 +69,10 @@ def ranked(path, *more):
 )
 def test_the_ranking_is_that_of_memory(tmp_path, form, method):
     path = write(tmp_path, form, height=70)
-    whole, _ = ranked(path, *in_memory(form), "--method", *method)
+    in_one, _ = ranked(path, *in_memory(form), "--method", *method)
     found, _ = ranked(path, *flags(form), "--method", *method)
-    assert found["ranking"] == whole["ranking"]
-    assert found["parameters"] == whole["parameters"]
+    assert found["ranking"] == in_one["ranking"]
+    assert found["parameters"] == in_one["parameters"]
 
 
 @pytest.mark.parametrize("form", TWO_FORMS)
@@ -146,14 +146,14 @@ def test_a_trial_hides_labels(tmp_path):
 @pytest.mark.parametrize("form", TWO_FORMS)
 def test_the_reduced_table_is_written_by_blocks(tmp_path, form, monkeypatch):
     path = write(tmp_path, form)
-    small, whole = (tmp_path / f"{name}.{form.partition('.')[2]}" for name in ("small", "whole"))
+    small, in_one = (tmp_path / f"{name}.{form.partition('.')[2]}" for name in ("small", "whole"))
     method = ["--method", "fisher", "--top", "4"]
-    call("select", path, *in_memory(form), *method, "--out", whole)
+    call("select", path, *in_memory(form), *method, "--out", in_one)
     monkeypatch.setattr("semisift.io._formats._anndata.WRITTEN_AT_ONCE", 3000)
     monkeypatch.setattr("semisift.io._formats.parquet.read_in_child", None)  # nor read as a whole
     call("select", path, *flags(form), *method, "--out", small)
     monkeypatch.undo()
-    one, other = (read_table(each, **reading(form)) for each in (small, whole))
+    one, other = (read_table(each, **reading(form)) for each in (small, in_one))
     assert one.feature_names == other.feature_names == GENES[:4]
     assert one.y.tolist() == other.y.tolist()
     assert one.row_ids == other.row_ids == CELLS

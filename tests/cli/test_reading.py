@@ -28,11 +28,11 @@ def folder(tmp_path):
     )
     frame.write_csv(tmp_path / "table.csv")
     drawn = np.random.default_rng(0).random((60, 8)) < 0.1
-    gaps = [
+    missing = [
         pl.when(pl.Series(drawn[:, j])).then(None).otherwise(pl.col(name)).alias(name)
         for j, name in enumerate(FEATURES)
     ]
-    frame.with_columns(gaps).write_csv(tmp_path / "gaps.csv")
+    frame.with_columns(missing).write_csv(tmp_path / "gaps.csv")
     label = pl.col("label")
     frame.with_columns(pl.when(label == "A").then(label)).write_csv(tmp_path / "one.csv")
     return tmp_path

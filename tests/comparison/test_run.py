@@ -37,7 +37,7 @@ ALL_EVALUATORS = Protocol(sizes=(2, 20), judges=("tree", "svm", "knn", "nb"), me
 
 @pytest.fixture
 def spies():
-    for seen in (Spy.seen, SpyEvaluator.learnt, SpyEvaluator.asked):
+    for seen in (Spy.seen, SpyEvaluator.learnt, SpyEvaluator.predicted_on):
         seen.clear()
 
 
@@ -96,7 +96,7 @@ def test_no_test_row_and_no_hidden_label_reaches_a_method(spies, case, grouped, 
             record = run_once(data, ComparedMethod("spy", method), protocol, run, sweep, level)
             assert record["status"] == "done", record["error"]
             rows, y, _ = Spy.seen[spies_before]
-            tested = SpyEvaluator.asked[-1][:, 0].astype(int)
+            tested = SpyEvaluator.predicted_on[-1][:, 0].astype(int)
             learnt, learnt_y = SpyEvaluator.learnt[-1]
             learnt = learnt[:, 0].astype(int)
 
@@ -128,7 +128,7 @@ def test_poisoned_test_rows_change_no_ranking(method):
     before = run_once(
         data, method_of(method), replace(QUICK, judges=(SPY_EVALUATOR,), sizes=(60,)), 0
     )
-    tested = SpyEvaluator.asked[-1][:, np.argsort(before["top"])]
+    tested = SpyEvaluator.predicted_on[-1][:, np.argsort(before["top"])]
     is_test = (data.X[:, None] == tested).all(axis=2).any(axis=1)
     assert is_test.sum() == before["n_test"]
     poisoned = data.X.copy()

@@ -88,15 +88,15 @@ def test_objective_equals_that_of_a_general_solver(m, n_classes, C, rho):
 def test_the_gap_is_an_upper_bound():
     X, y = rows(seed=3)
     expected, _ = lowest(X, y, 2)
-    gaps = []
+    dual_gaps = []
     for max_iter in (1, 2, 5, 20):
         ranker = FSManifold(n_features_to_select=2, max_iter=max_iter, tol=1e-9)
         with pytest.warns(ConvergenceWarning, match=f"FSManifold stopped after {max_iter} steps"):
             ranker.fit(X, y)
         assert ranker.n_iter_ == len(ranker.objective_path_) == max_iter
         assert ranker.objective_path_[-1] - expected <= ranker.dual_gap_ * (1 + 1e-6)
-        gaps.append(ranker.dual_gap_)
-    assert gaps[-1] < 0.1 * gaps[0]
+        dual_gaps.append(ranker.dual_gap_)
+    assert dual_gaps[-1] < 0.1 * dual_gaps[0]
 
 
 @pytest.mark.parametrize("p", [6, 100])

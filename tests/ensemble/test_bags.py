@@ -146,9 +146,9 @@ def test_trees_for_clusters_count_rows_as_often_as_their_group():
 def test_folds_of_the_label_weight_hold_out_groups():
     data = grouped_problem()
     groups, held_once = data.design.groups, []
-    for rows, held in folds(data):
-        assert not set(groups[rows]) & set(groups[held])
-        held_once += held.tolist()
+    for rows, held_out in folds(data):
+        assert not set(groups[rows]) & set(groups[held_out])
+        held_once += held_out.tolist()
     assert sorted(held_once) == data.labels.labelled.tolist()
     ranker = PCTForestImportance(n_members=5, label_weight="cv")
     assert np.isfinite(ranker.fit(data.X, data.labels.codes, groups=groups).scores_).all()

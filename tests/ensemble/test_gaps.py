@@ -78,8 +78,8 @@ def test_forest_and_sefr_equal_the_reference():
 def test_rows_that_are_not_in_the_committee_follow_the_missing_values():
     X, y, truth = with_missing(n_rows=400, n_features=10)
     ranker = SSFI(n_members=200, max_unlabelled=50).fit(X, y)
-    held = ~np.isnan(X[:, :2]).any(axis=1)
-    assert (ranker.transduction_ == truth)[held].mean() > 0.75
+    is_known = ~np.isnan(X[:, :2]).any(axis=1)
+    assert (ranker.transduction_ == truth)[is_known].mean() > 0.75
 
 
 @pytest.mark.filterwarnings("ignore::semisift.CompiledKernelsMissingWarning")

@@ -103,8 +103,8 @@ def test_a_foreign_origin_is_refused(client, origin):
 
 
 def test_a_preflight_is_refused(client):
-    asked = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
-    status, _, headers = client.ask("OPTIONS", "/api/label", headers=asked, token=None)
+    preflight = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    status, _, headers = client.ask("OPTIONS", "/api/label", headers=preflight, token=None)
     assert status == 403
     assert not [name for name in headers if name.lower().startswith("access-control")]
 
@@ -383,11 +383,13 @@ def test_labels_that_cannot_be_read_are_never_written_over(tmp_path, content, wo
             path.write_bytes(content)
 
     def refuses():
-        for asked in ("/api/label", "/api/undo", "/api/label", "/api/undo"):
+        for preflight in ("/api/label", "/api/undo", "/api/label", "/api/undo"):
             body = (
-                {"row": 50, "label": "B", "version": 6} if asked == "/api/label" else {"version": 6}
+                {"row": 50, "label": "B", "version": 6}
+                if preflight == "/api/label"
+                else {"version": 6}
             )
-            status, answer = client.post(asked, body)
+            status, answer = client.post(preflight, body)
             assert (status, answer["labels_version"]) == (409, 6)
             assert "labels.csv" in answer["error"]
             assert words in answer["error"]

@@ -129,18 +129,18 @@ def test_of_two_who_answer_at_once_one_is_told(tmp_path, path):
 
 
 def test_new_labels_end_the_work_for_old_ones(tmp_path, path, monkeypatch):
-    asked, go_on = threading.Event(), threading.Event()
+    started, go_on = threading.Event(), threading.Event()
     original = session_module.rank_by_consensus
 
     def slow(data, labels, version, n_jobs, on_progress):
-        asked.set()
+        started.set()
         while version == 0 and not go_on.wait(0.01):
             on_progress(0.5)
         return original(data, labels, version, n_jobs, on_progress)
 
     monkeypatch.setattr(session_module, "rank_by_consensus", slow)
     with session_of(read_cells(write_cells(tmp_path)), path) as (session, page):
-        assert asked.wait(30)
+        assert started.wait(30)
         session.label(40, "A", 0)
         state = wait_until_idle(page, BY_CONSENSUS)
         assert state["ranking"]["labels_version"] == 1
@@ -247,11 +247,11 @@ def test_before_anything_is_known_answers_are_empty(tmp_path, path):
 
 
 def test_results_are_written_when_asked_for(tmp_path, path):
-    asked = []
+    started = []
 
     def write(y):
-        asked.append([label for label in y if label is not None])
-        if len(asked) > 1:
+        started.append([label for label in y if label is not None])
+        if len(started) > 1:
             raise ValueError("no room")
         return [tmp_path / "ranking.csv"]
 
@@ -262,7 +262,7 @@ def test_results_are_written_when_asked_for(tmp_path, path):
             session.wait(session.version, 1.0)
         assert page.state()["finished"] == {"files": ["ranking.csv"]}
         assert session.finished_version == 1
-        assert asked == [["A", "B", "A", "B", "C"]]
+        assert started == [["A", "B", "A", "B", "C"]]
         session.finish()
         while page.state()["finished"] is None:
             session.wait(session.version, 1.0)

@@ -65,8 +65,8 @@ def examples_of(codes, labelled, weights, picks, pick_labels):
 def grow_both(X, codes, form, n_classes, seed, *, spread=None, size=5, max_depth=None):
     labelled, subspaces, weights, out_of_bag = draw_bags(codes, X.shape[1], size, seed)
     picks, pick_labels = pseudo_labelled_rows(codes, out_of_bag, n_classes, seed)
-    held, options = FORMS[form](X)
-    columns = _kernels.columns.Columns(held, has_missing=True)
+    table, options = FORMS[form](X)
+    columns = _kernels.columns.Columns(table, has_missing=True)
     bags = labelled, weights, picks, pick_labels
     how = {"spread": spread, "max_depth": max_depth}
     trees = _kernels.grow.grow(columns, codes, n_classes, *bags, subspaces, **how, **options)
@@ -118,8 +118,8 @@ def test_perfect_splits_need_all_missing_values_on_the_side_of_their_class(form)
         X = np.asfortranarray(values[:, None])
         rows, weights = np.arange(len(X), dtype=np.int32), np.ones((1, len(X)), dtype=np.int32)
         none = np.empty((1, 0), dtype=np.int32)
-        held, options = FORMS[form](X)
-        columns = _kernels.columns.Columns(held, has_missing=True)
+        table, options = FORMS[form](X)
+        columns = _kernels.columns.Columns(table, has_missing=True)
         subspace = np.zeros((1, 1), dtype=np.int32)
         trees = _kernels.grow.grow(
             columns, codes, 2, rows, weights, none, none, subspace, **options
@@ -184,9 +184,9 @@ def test_all_searches_agree_on_large_bags(n_classes):
 def test_ranks_of_missing_values(n):
     X, _ = make_table(0, n=n, few_values=False)
     for column, codes in zip(X.T, _kernels.grow.rank_columns(X), strict=True):
-        held = ~np.isnan(column)
-        assert_array_equal(codes[held], np.unique(column[held], return_inverse=True)[1])
-        assert (codes[~held] == 255).all()
+        table = ~np.isnan(column)
+        assert_array_equal(codes[table], np.unique(column[table], return_inverse=True)[1])
+        assert (codes[~table] == 255).all()
 
 
 @pytest.mark.parametrize("probability", [False, True])

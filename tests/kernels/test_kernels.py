@@ -172,8 +172,8 @@ def grow_both(form, kind, n_classes, *, gap=False, max_depth=None, seed=0, strat
     labelled, subspaces, weights, out_of_bag = draw_bags(codes, X.shape[1], 3, seed, stratified)
     picks, pick_labels = pseudo_labelled_rows(codes, out_of_bag, n_classes, seed)
     spread = TrainingData.build(X).spread
-    held, options = FORMS[form](X)
-    columns = _kernels.columns.Columns(held)
+    table, options = FORMS[form](X)
+    columns = _kernels.columns.Columns(table)
     trees = _kernels.grow.grow(
         columns,
         codes,
@@ -527,8 +527,8 @@ def test_column_masks_compare_exactly(dtype, n_rows):
     none = np.empty((1, 0), dtype=np.int32)
     subspace = np.zeros((1, 1), dtype=np.int32)
     weights = np.ones((1, n_rows), dtype=np.int32)
-    for held in (X, csc_array(X)):
-        columns = _kernels.columns.Columns(held)
+    for table in (X, csc_array(X)):
+        columns = _kernels.columns.Columns(table)
         trees = _kernels.grow.grow(columns, codes, 2, rows, weights, none, none, subspace)
         votes = _kernels.votes.vote(columns, trees, row_mask(np.ones((1, n_rows), bool)), 2, False)
         assert_array_equal(votes.argmax(axis=1), codes)
