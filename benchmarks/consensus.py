@@ -6,14 +6,14 @@
     python benchmarks/consensus.py tables RECORDS
     SEMISIFT_DATA=... python benchmarks/consensus.py time
 
-`run` ranks real data and judges the rankings, `markers` ranks simulations and counts the markers
+`run` ranks real data and evaluates the rankings, `markers` ranks simulations and counts the markers
 among the best; both add to a file of records, one line each, and leave out what it holds. `tables`
 prints what the records say. The parts of the consensus, and how far it trusts each, were chosen on
 the sets and simulations of `CHOICE`; what is said of `SHOWN` had no part in it.
 
-A ranking is judged by the accuracy, on a third of the rows, of a decision tree on the 10 best
+A ranking is evaluated by the accuracy, on a third of the rows, of a decision tree on the 10 best
 columns, a linear machine on the 20 best, the machine on 2, 5 and 10 (mean) and the tree on 2 and 5
-(mean); the judges learn from the true labels of the other two thirds.
+(mean); these classifiers learn from the true labels of the other two thirds.
 """
 
 import argparse
@@ -227,13 +227,13 @@ def methods_of(records):
 
 
 def show_accuracies(records):
-    """Print the mean accuracy over the judges by kind of data and half, and the differences."""
+    """Print the mean accuracy of the classifiers by kind of data and half, and the differences."""
     if not records:
         return
     methods = methods_of(records)
     halves = {"choice": CHOICE, "shown": SHOWN}
     kinds = [*KINDS, "kinds"]
-    print("Mean of the four judges; kinds count alike in `kinds`")
+    print("Mean of the four evaluation classifiers; kinds count alike in `kinds`")
     print(f"{'':14}" + "".join(f"{half:^45}" for half in halves))
     print(f"{'':14}" + "".join(f"{kind[:8]:>9}" for kind in kinds) * 2)
     for method in methods:
@@ -245,7 +245,7 @@ def show_accuracies(records):
         print(f"{method:14}" + "".join(f"{cell:9.3f}" for cell in cells))
     halves["all"] = CHOICE + SHOWN
     print(
-        "\nAhead of the consensus by, over sets (standard error); label accuracy; judges, all sets"
+        "\nAhead of the consensus by, over sets (standard error); label accuracy; each classifier"
     )
     titles = [*halves, "labels", *EVALUATOR_NAMES]
     print(f"{'':14}" + "".join(f"{title:>16}" for title in titles[:3]) + " " * 2, end="")

@@ -44,7 +44,7 @@ FIRST_SEED = 1000
 
 
 def kept(method, rule, X, y, seed):
-    """Return which columns a rule confirms, and the p-value of an assessment."""
+    """Return which columns are significant by a rule, and the p-value of an assessment."""
     number = None if rule == "assess" else rule
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -168,7 +168,7 @@ def truth(options):
 
 
 def markers_trial(kind, per_class, method, rule, seed):
-    """Return how many markers a rule confirms, of how many, and how many useless columns."""
+    """Return how many markers are significant by a rule, of how many, and useless columns."""
     X, _, given, is_marker = simulate(kind, per_class, FIRST_SEED + seed)
     found, _ = kept(method, rule, X, given, seed)
     return found[is_marker].sum(), is_marker.sum(), found[~is_marker].sum()

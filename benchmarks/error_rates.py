@@ -6,10 +6,10 @@
     python benchmarks/error_rates.py markers [--runs 10]
     python benchmarks/error_rates.py confidence [--runs 50]
 
-`nulls`: 60 x 200 tables of many kinds, whose labels are drawn at random. What is printed is the
-share of the tables in which the test of `assess`, with the repetitions of the command line,
-confirms anything, and in which the p-value of the whole ranking is at most .05, with their standard
-errors. At most .025 is promised where the labelled rows are a random sample of all rows, or where
+`nulls`: 60 x 200 tables of many kinds, whose labels are drawn at random. It prints the share of the
+tables in which any feature is significant in the test of `assess`, with the repetitions of the
+command line, and in which the p-value of the whole ranking is at most .05, with their standard
+errors. The nominal rate is .025 where the labelled rows are a random sample of all rows, or where
 labels can be permuted among them in 1,000 ways or more; at most .05 is the goal wherever the
 labelled rows were chosen or measured apart from the others, as long as the table can tell. With
 --check the command fails where that can be ruled out (binomial test, p < 1e-4).
@@ -18,11 +18,11 @@ labelled rows were chosen or measured apart from the others, as long as the tabl
 values that are missing.
 
 `markers`: how many markers of simulations.py are significant with 3 and 5 labels a class, which are
-a random sample of each class, and how many if the labelled rows were never held against the others.
+a random sample of each class, and how many without the check that they are.
 
-`confidence`: the mean confidence of the soft labels in tables whose labels tell nothing, beside the
-share of the rows that are right by labels drawn likewise, and how often it is said that the labels
-may tell nothing. What it is on real sets: benchmarks/labels.py.
+`confidence`: the mean confidence of the soft labels in tables with random labels, beside the share
+of the rows that are right by labels drawn likewise, and how often a warning says that the labels
+may carry no information. On real sets it is measured by benchmarks/labels.py.
 """
 
 import argparse
@@ -292,7 +292,7 @@ def try_table(name, method, seed):
     rows."""
     X, given, kept = TABLES[name](np.random.default_rng([seed, 10]))
     significant, sure, _ = confirm(X, given, method, seed, **kept)
-    return int(significant.sum()), sure.p_value, sure.exchanged
+    return int(significant.sum()), sure.p_value, sure.permuted
 
 
 def confirm(X, given, method, seed, **kept):
@@ -390,7 +390,7 @@ def try_markers(kind, per_class, method, seed):
     """Return how many markers are significant, with the check and without it, and what it said."""
     X, _, given, is_marker = simulate(kind, per_class, FIRST_SEED + seed)
     significant, sure, _ = confirm(X, given, method, seed)
-    if not sure.exchanged:
+    if not sure.permuted:
         return significant[is_marker].sum(), significant[is_marker].sum(), False
     with patch("semisift.selection._permutation.differences_of_labelled", return_value=()):
         before, _, _ = confirm(X, given, method, seed)
@@ -456,7 +456,7 @@ def try_confidence(name, seed):
 
 
 def confidence(options):
-    print(f"{'table':33}{'confidence':>15}{'right':>15}{'difference':>15}{'it is said':>15}")
+    print(f"{'table':33}{'confidence':>15}{'right':>15}{'difference':>15}{'warning':>15}")
     too_high = []
     for name in CONFIDENCE:
         if options.only not in name:

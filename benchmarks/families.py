@@ -1,18 +1,18 @@
-"""Families of correlated features: which correlation makes one, and of which form they should be.
+"""Correlated groups: which correlation makes one, and of which form they should be.
 
     SEMISIFT_DATA=... python benchmarks/families.py [--runs 8] [--methods fisher,ssfi]
 
-For each threshold and each form of a family, two things on the same splits: how well a decision
+For each threshold and each form of a group, two things on the same splits: how well a decision
 tree on the 10 first and a linear machine on the 20 first representatives do on the test rows,
 having learned from all training rows with their true labels; and how good the first 20
 representatives are one by one, by the true AUC over all rows and labels (of several classes the
 mean over each against the rest, 1 - AUC where that is more). Without a threshold the first are the
-best by score. Families are made of the training rows, of which three a class are labelled for the
+best by score. Groups are made from the training rows, of which three a class are labelled for the
 scores. Half of the sets are to choose on, the others show whether the choice holds.
 
-Forms: "single" is one pass as in `semisift.utils._redundancy`, where a column joins a family by its
+Forms: "single" is one pass as in `semisift.utils._redundancy`, where a column joins a group by its
 correlation with the representative alone; "complete" lets it join only if it correlates as much
-with every member.
+with every column of the group.
 """
 
 import argparse
@@ -56,7 +56,7 @@ CONFIGURATIONS = [
 ]
 TODAY = (0.7, "single")
 N_SHOWN = 20
-MEASURES = "tree on 10", "machine on 20", "AUC of 20", "families of the best 20"
+MEASURES = "tree on 10", "machine on 20", "AUC of 20", "groups of the best 20"
 
 
 @cache
@@ -76,8 +76,8 @@ def single(rows, order, threshold, n_kept):
 def complete(rows, order, threshold, n_kept):
     """Return the family of each column of `order`: all its members correlate with each other.
 
-    Of several families that a column could join it joins that of the nearest representative. The
-    walk ends when so many families are found.
+    Of several groups that a column could join it joins that of the nearest representative. The
+    walk ends when so many groups are found.
     """
     Z = rows[:, order] - rows[:, order].mean(axis=0)
     length = np.sqrt((Z**2).sum(axis=0))
@@ -101,7 +101,7 @@ FORMS = {"single": single, "complete": complete}
 
 
 def first_of(rows, order, threshold, form):
-    """Return the columns that are shown first, and how many families the best by score have."""
+    """Return the columns that are shown first, and how many groups the best by score have."""
     if threshold is None:
         return order[:N_SHOWN], N_SHOWN
     stands = FORMS[form](rows, order, threshold, N_SHOWN)
@@ -180,7 +180,7 @@ def show(title, found):
 
 def show_sets(names, found):
     """Print today's rule and the order by score, set by set."""
-    print("\n| set |" + "".join(f" {name}: by score | families |" for name in MEASURES[:3]))
+    print("\n| set |" + "".join(f" {name}: by score | groups |" for name in MEASURES[:3]))
     print("| --- |" + " --- |" * 6)
     both = [0, CONFIGURATIONS.index(TODAY)]
     for name, values in zip(names, found.mean(axis=1), strict=True):

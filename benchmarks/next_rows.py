@@ -15,10 +15,10 @@ before it; `random` and `random 20` are means of three draws. Margin, typicality
 density (margin times the mean likeness to all rows) are those of scikit-activeml, in 20 principal
 components; margins are those of our own soft labels, so that all ways have the same classifier.
 
-A ranking is judged in three ways: the accuracy of judges on a third of the rows (as in
-benchmarks/consensus.py), on real data; the share of the true columns among the best, on
+A ranking is measured in three ways: the accuracy of evaluation classifiers on a third of the rows
+(as in benchmarks/consensus.py), on real data; the share of the true columns among the best, on
 simulations; and on both the worth of the best 20 columns: their scores with all labels, as a share
-of the best that 20 columns can have. The labels of the other rows are judged as well.
+of the best that 20 columns can have. The predicted labels of the other rows are evaluated as well.
 """
 
 import argparse
@@ -54,7 +54,7 @@ HALVES = {
 }
 ALL = [name for names in HALVES.values() for name in names]
 MEASURES = {
-    "judged": "accuracy of judges",
+    "judged": "accuracy of evaluation classifiers",
     "found": "share of true columns",
     "worth": "worth of the best 20 columns",
     "labels": "accuracy of labels",

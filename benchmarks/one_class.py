@@ -8,8 +8,8 @@
 first class alone, from as many of each class, and by the F-score of the labelled rows against all
 others; the estimated and the true share of the class. `null`: the share of trials in which anything
 is significant where the labelled rows of one class are drawn at random, among rows that fall into
-two groups. `strangers`: how often rows are said to fit no class where all classes have labels, and
-where one has none.
+two groups. `strangers`: how often rows are listed that resemble no class where all classes have
+labels, and where one has none.
 """
 
 import argparse
@@ -89,7 +89,7 @@ def show_null(options):
 
 
 def novel_row_trials(X, y, hidden, trials):
-    """Return how often strangers are told, and how many of them are of the hidden class."""
+    """Return how often novel rows are found, and how many of them are of the hidden class."""
     is_warned, right = [], []
     for n_labels in (3, 5, 10):
         for seed in range(trials):
@@ -105,7 +105,7 @@ def novel_row_trials(X, y, hidden, trials):
 
 
 def show_novel_rows(options):
-    """Print how often rows are said to fit no class."""
+    """Print how often rows are found that resemble no class."""
     tables = {name: load(name)[:2] for name in SETS + TWO_CLASSES}
     tables |= {kind: simulate(kind, 5, 0)[:2] for kind in ("log", "nuisance", "batch", "three")}
     print("| table | all labelled | one class hidden | its share of those told |")

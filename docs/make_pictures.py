@@ -91,7 +91,7 @@ def labels() -> plt.Figure:
 
 
 def families() -> plt.Figure:
-    """Draw the correlations of the breast-cancer measurements, family by family."""
+    """Draw the correlations of the breast-cancer measurements, group by group."""
     data = load_breast_cancer(as_frame=True)
     y = data.target.where(data.target.groupby(data.target).cumcount() < 8, -1)
     ranker = FisherScore(redundancy_threshold=0.7).fit(data.data, y)

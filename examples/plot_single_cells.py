@@ -4,7 +4,7 @@ From a few annotated cells to markers and labels for all
 
 You know the type of a few cells, because you looked at them, sorted them or trust a few clear
 ones, and you have thousands of others that nobody has named. semisift learns from both: it finds
-the genes that tell the types apart, the markers of each type, and the likely type of every cell.
+the genes that separate the types, the markers of each type, and the likely type of every cell.
 
 The cells here are 700 blood cells of a healthy donor (10x Genomics, 68k PBMC), a small part of
 which comes with scanpy, so that nothing is downloaded. We know a type for every cell; we keep
@@ -49,8 +49,8 @@ print(adata)
 #
 # A few labels
 # ------------
-# The ten published types have five kinds of T cells, which 765 genes hardly tell apart. We take
-# them as one, and keep five labels of each of the six types. A cell without a label has NaN; if
+# The ten published types have five kinds of T cells, which 765 genes hardly separate. We merge
+# them, and keep five labels of each of the six types. A cell without a label has NaN; if
 # yours says "Unknown" instead, pass ``unlabeled_category="Unknown"`` below.
 
 truth = reduced.obs["bulk_labels"].astype(str)
@@ -65,23 +65,23 @@ print(adata.obs["cell_type"].value_counts(dropna=False))
 # Rank the genes
 # --------------
 # One call does the work. It sees that these are counts and brings all cells to the same total, so
-# that cells with more molecules do not decide; it labels all cells, and ranks the genes by what
-# tells the types apart.
+# that cells with more molecules do not dominate; it labels all cells, and ranks the genes by how
+# well they separate the types.
 
 semisift.tl.rank_markers(adata, "cell_type")
 print(adata.uns["semisift"]["values"])
 print(adata.var.sort_values("semisift_rank").head())
 
 # %%
-# How sure is that? ``tl.assess`` repeats the ranking with the rows of the genes exchanged, to see
-# what chance alone reaches, and on halves of the cells, to see how far the ranks move.
+# How sure is that? ``tl.assess`` repeats the ranking with permuted genes, to see what chance alone
+# reaches, and on halves of the cells, to see how far the ranks move.
 
 semisift.tl.assess(adata)
 for sentence in adata.uns["semisift"]["assessment"]["sentences"]:
     print(sentence)
 
 # %%
-# The best genes with their scores. Filled circles are significant, that is better than chance; the
+# The best genes with their scores. Filled circles are significant, i.e. better than chance; the
 # numbers are the ranks on halves of the cells, without the highest and lowest 5%.
 
 ax = semisift.pl.ranking(adata, n_features=20, show=False)
@@ -110,7 +110,7 @@ ax = semisift.pl.markers(adata, n_markers=3, kind="heatmap", show=False)
 # %%
 # A label for every cell
 # ----------------------
-# The labels stand beside the cells already, with their confidence. Rings are the cells whose type
+# The labels are in ``adata.obs`` already, with their confidence. Rings are the cells whose type
 # we gave, crosses those that could as well be of a second type.
 
 # sphinx_gallery_thumbnail_number = 4
@@ -144,8 +144,8 @@ print(sc.get.obs_df(logs, ["FCER1A", "FCGR3A", "LYZ"]).groupby(group).mean().rou
 # %%
 # Like monocytes. The published types are themselves the work of a program, which compared each cell
 # with bulk samples, and need not be the last word. But mind the other side, too: of the labels with
-# a confidence above .95, fewer than 95% agree. A confidence tells how clear the case is given the
-# labels and the model; it does not know of labels that are wrong, or of types that nobody named.
+# a confidence above .95, fewer than 95% agree. A confidence shows how clear the case is given the
+# labels and the model; it does not account for labels that are wrong, or types that nobody named.
 #
 # And the markers? Take the first ten genes of each type, and ask all 700 cells with their published
 # types: how often has a cell of the type more of the gene than a cell of another type? 1 is always,
@@ -167,31 +167,31 @@ def by_t_test(cells, groupby):
 
 
 def mean_auc(best):
-    """Return how well the genes tell their type from the others, for each type."""
+    """Return how well the genes separate their type from the others, for each type."""
     return {
         kind: np.mean([roc_auc_score(truth == kind, logs.obs_vector(gene)) for gene in genes])
         for kind, genes in best.items()
     }
 
 
-compared = pd.DataFrame(
+areas = pd.DataFrame(
     {
         "semisift, 30 labels": mean_auc(best_ten(adata.uns["semisift"])),
         "t-test, 30 labels": mean_auc(by_t_test(logs[~hidden.to_numpy()].copy(), "cell_type")),
         "t-test, all labels": mean_auc(by_t_test(logs, "truth")),
     }
 )
-print(compared.round(3))
-print(compared.mean().round(3))
+print(areas.round(3))
+print(areas.mean().round(3))
 
 # %%
-# The 30 labels, with the 670 cells that have none, tell more than the 30 labels alone, and nearly
-# as much as all 700 labels do.
+# The 30 labels, with the 670 cells that have none, find better genes than the 30 labels alone, and
+# nearly as good ones as all 700 labels do.
 
 # %%
 # Keep it
 # -------
-# All results stand in the AnnData and go into its file; the labelled table is a csv for everyone
+# All results are in the AnnData and go into its file; the labelled table is a csv for everyone
 # else.
 
 folder = Path(tempfile.mkdtemp())

@@ -94,6 +94,7 @@ def register(learners=CLASSIFIERS):
         learners[name] = Learner(
             name=name,
             path=f"tests.stand_ins:{cls}",
+            accepts=[],
             citation="Nobody (2000).",
             cost="little",
             source="reading",

@@ -54,11 +54,11 @@ def index() -> str:
         "# Methods",
         f"{len(METHODS)} rankers and {len(CLASSIFIERS)} classifiers, each with a page of "
         "its own: the idea, the "
-        "formula, what is a reading, the cost, when it fails, an example, and its place in the "
-        "comparisons. Which to take is told in [the guide](../guide/which-method.md).",
-        "**Formula** means that the source was followed; **reading** that what is "
-        "known of the method had to "
-        "be completed, and its page says where. `semisift methods` lists the same, and "
+        "formula, our choices where the paper leaves details open, the cost, when it fails, an "
+        "example, and its rank in the comparisons. [The guide](../guide/which-method.md) helps to "
+        "choose.",
+        "**Formula** means that the source was followed; **reading** that the paper leaves details "
+        "open, and the page of the method lists our choices. `semisift methods` lists the same; "
         "`semisift.METHODS` and `semisift.CLASSIFIERS` hold it for programs.",
     ]
     for family, title in FAMILIES.items():
@@ -66,13 +66,12 @@ def index() -> str:
         parts += [f"## {title}", table(head, rows)]
     parts += [
         "## Classifiers for partly labelled data",
-        "For `semisift predict` and for scikit-learn. `transduction` is what `semisift "
-        "label` uses by itself "
-        "([what it reaches](../results/labels.md)); those that label in a loop have "
+        "For `semisift predict` and for scikit-learn. `transduction` is the default of `semisift "
+        "predict` ([measured](../results/labels.md)); those that label in a loop have "
         "`labeled_iter_` and "
-        "`evaluate_committee(X, y)`, which tells the accuracy of the vote and of its members "
+        "`evaluate_committee(X, y)`, which measures the accuracy of the vote and of its members "
         "and their diversity, "
-        "before and after unlabelled rows were learnt from. All but the yardstick "
+        "before and after unlabelled rows were learnt from. All but the baseline "
         "have `transduction_`. "
         '`SSFI` and `EnsCLS` take the same subspaces: `SSFI(subspace="relevant")`.',
         table(head, [_row(entry) for entry in CLASSIFIERS.values()]),
@@ -237,7 +236,8 @@ class Places:
             head = ["comparison", "as", "mean rank", "mean accuracy", "stability", "seconds"]
             parts.append(table(head, rows))
             parts.append(
-                "1 is the best mean rank; each comparison tells its sets, its labels and its judge."
+                "1 is the best mean rank; each comparison states its data sets, labels and "
+                "evaluation classifier."
             )
         if mentions:
             parts.append(("Also in: " if rows else "In: ") + ", ".join(mentions) + ".")

@@ -1,4 +1,4 @@
-"""The page of what stays the same where a table says the same in another order."""
+"""The page of what stays the same when a table is reordered."""
 
 import tomllib
 from pathlib import Path
@@ -7,8 +7,8 @@ from _site.files import table, write
 from semisift import CLASSIFIERS, METHODS
 
 COLUMNS = {
-    "columns": "the columns stand in another order",
-    "rows": "the unlabelled rows stand in another order",
+    "columns": "the columns are in another order",
+    "rows": "the unlabelled rows are in another order",
     "names": "the classes have other names, which sort in another order",
     "engines": "numpy serves in place of the compiled kernels",
 }

@@ -53,15 +53,14 @@ def _page() -> str:
         ["column", "what it is"], [[f"**{name}**", words] for name, words in COLUMNS.items()]
     )
     return (
-        "# What each method takes\n\n"
+        "# What each method accepts\n\n"
         "Every cell was tried while this page was built: ✓ means that a fit went "
         "through, a dot that the "
         "method has no such parameter or refused with an error that says what to do.\n\n"
         f"{legend}\n\n"
-        "Which methods see all rows of a table that does not fit into memory, and "
-        "which a sample, is told in "
-        "[large tables](../scale.md#what-is-exact-and-what-is-sampled); what a file may hold, in "
-        "[formats](../formats.md).\n\n" + "\n\n".join(sections)
+        "[Large tables](../scale.md#what-is-exact-and-what-is-sampled) lists which methods use all "
+        "rows of a table that does not fit into memory, and which a sample. "
+        "[Formats](../formats.md) describes the files.\n\n" + "\n\n".join(sections)
     )
 
 

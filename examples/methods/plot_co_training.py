@@ -4,7 +4,7 @@ Co-training, and why its members must differ
 
 A committee in which each member sees some of the features labels rows in turn: the rows that the
 members are surest about join the labelled ones, and all learn again. This pays if the members are
-good *and* err on different rows. ``evaluate_committee`` tells both, before and after.
+good *and* err on different rows. ``evaluate_committee`` measures both, before and after.
 """
 
 import matplotlib.pyplot as plt

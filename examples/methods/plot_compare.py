@@ -37,16 +37,15 @@ print(results)
 
 # %%
 # The accuracy of a decision tree on the best features, from one to fifteen, on the digits. The tree
-# learns from all training rows with their true labels, so that the features are judged and not the
-# labels.
+# learns from all training rows with their true labels, so that the features are evaluated and not
+# the labels.
 
 fig, ax = plt.subplots(figsize=(7.6, 4.4), layout="constrained")
 ax = results.plot_curves("digits", ax, bands=False)
 
 # %%
-# Over all data sets: mean ranks, and the critical difference that two methods must be apart to be
-# told from each other. With three data sets little can be told, which is why a real comparison
-# needs more of them.
+# Over all data sets: mean ranks, and the critical difference beyond which two methods differ
+# significantly. Three data sets show little, which is why a real comparison needs more of them.
 
 fig, ax = plt.subplots(figsize=(7.6, 3), layout="constrained")
 results.plot_critical_difference(ax)

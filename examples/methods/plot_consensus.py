@@ -2,9 +2,9 @@
 A consensus and its parts
 =========================
 
-``Consensus`` asks two methods that err in different ways: one labels all rows and tests each
-feature, the other asks many small trees. The score of a feature is the mean of the places that they
-give it, and how much each counts depends on how well its labels hold.
+``Consensus`` combines two complementary methods: one labels all rows and tests each feature, the
+other trains many small trees. The order is that of the weighted geometric mean of the two ranks.
+The weight of a method depends on how stable its labels are.
 """
 
 import matplotlib.pyplot as plt
@@ -24,12 +24,12 @@ for label in (0, 1):
 ranker = Consensus(redundancy_threshold=None, n_features_to_select=8, random_state=0).fit(X, y)
 parts = [name for name, _ in ranker.rankers_]
 for name, weight in zip(parts, ranker.weights_, strict=True):
-    print(f"{name} counts {weight:.0%}")
+    print(f"{name}: weight {weight:.0%}")
 
 # %%
-# A point is a measurement, at its place with either part. Near the lower left corner both agree
-# that it is among the best. On each grey line the consensus is the same: places count by their
-# logarithm, so that the top of the lists decides.
+# A point is a measurement, at its rank by either part. Near the lower left corner both agree that
+# it is among the best. On each grey line the consensus is the same: ranks count by their logarithm,
+# so that the top of the lists decides.
 
 fig, ax = plt.subplots(figsize=(7, 5.2), layout="constrained")
 grid = np.geomspace(1, 30, 200)
@@ -49,7 +49,7 @@ for number in np.flatnonzero(kept):
     place = places[:, number]
     ax.annotate(X.columns[number], place, (6, -11), textcoords="offset points", fontsize=8)
 ax.set(xscale="log", yscale="log", xlim=(0.9, 40), ylim=(0.75, 34))
-ax.set(xlabel=f"place by {parts[0]}", ylabel=f"place by {parts[1]}")
+ax.set(xlabel=f"rank by {parts[0]}", ylabel=f"rank by {parts[1]}")
 ax.set_xticks([1, 2, 5, 10, 20, 30], [1, 2, 5, 10, 20, 30])
 ax.set_yticks([1, 2, 5, 10, 20, 30], [1, 2, 5, 10, 20, 30])
 ax.minorticks_off()
@@ -57,7 +57,7 @@ fig.legend(loc="outside upper center", ncols=2, frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The places stand in the table of the ranking, too.
+# The ranks are in the table of the ranking, too.
 
 print(ranker.to_frame().select("feature", "rank", "rank_by_transductive", "rank_by_ssfi").head(8))
 plt.show()

@@ -17,8 +17,8 @@ from sklearn.semi_supervised import LabelSpreading
 from semisift import FeatureRanker, FisherScore
 
 # %%
-# The idea: pass the labels on from neighbour to neighbour until every row has one, then ask by an
-# F-test how well each column tells the labels apart. scikit-learn has both.
+# The idea: spread the labels from neighbour to neighbour until every row has one, then measure by
+# an F-test how well each column separates the labels. scikit-learn has both.
 
 
 class SpreadScore(FeatureRanker):
@@ -39,8 +39,8 @@ class SpreadScore(FeatureRanker):
 
 
 # %%
-# That is all. It takes tables, lists and missing labels as every other ranker does, and knows how
-# to say how sure it is.
+# That is all. It accepts tables, lists and missing labels as every other ranker does, and can
+# assess its own ranking.
 
 data = load_breast_cancer()
 rng = np.random.default_rng(1)

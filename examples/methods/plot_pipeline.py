@@ -3,8 +3,8 @@ A pipeline and a grid search
 ============================
 
 A ranker is a scikit-learn selector: it goes into a pipeline, before a classifier. Two things differ
-with few labels. The classifier should learn from labelled rows alone, which ``LabelledOnly`` sees
-to; and cross-validation should hold back labelled rows only, as ``SemiSupervisedKFold`` does.
+with few labels. The classifier should learn from labelled rows alone, which ``LabelledOnly``
+ensures; and cross-validation should hold back labelled rows only, as ``SemiSupervisedKFold`` does.
 """
 
 import matplotlib.pyplot as plt
@@ -44,10 +44,10 @@ search = GridSearchCV(model, grid, cv=SemiSupervisedKFold(4)).fit(X, y)
 print(f"Best: {search.best_params_}, {search.best_score_:.2f} in cross-validation")
 
 # %%
-# We know the hidden labels, and can judge each setting by them. Left: what the search saw, 40
+# We know the hidden labels, and can evaluate each setting by them. Left: cross-validation, 40
 # labels in four folds. Right: the truth, on 529 rows. The frame is the best setting of the search.
-# 40 labels cannot tell single settings apart, so that it need not be the best in truth; but both
-# maps say that all 180 columns are no good choice.
+# 40 labels cannot separate single settings, so it need not be the best in truth; but both maps show
+# that all 180 columns are no good choice.
 
 hidden = y == -1
 sizes, penalties = grid.values()

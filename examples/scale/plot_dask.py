@@ -2,7 +2,7 @@
 A Dask cluster
 ==============
 
-Committees of many members are work for many machines. The library starts no cluster by itself: you
+Ensembles of many models suit many machines. The library starts no cluster by itself: you
 choose a joblib backend, and the same code runs there, with the same numbers to the last bit. The
 cluster here is a small one, of two workers inside this process.
 """
@@ -29,13 +29,13 @@ print(f"{len(client.scheduler_info()['workers'])} workers")
 
 with joblib.parallel_config(backend="dask"):
     far = SSFI(n_members=600, random_state=0).fit(X, y)
-    far_stability = far.assess(X, y, n_permutations=0, n_resamples=10, light=True).stability
+    far_stability = far.assess(X, y, n_permutations=0, n_resamples=10, fast=True).stability
 
 # %%
 # The same without a cluster:
 
 here = SSFI(n_members=600, random_state=0).fit(X, y)
-here_stability = here.assess(X, y, n_permutations=0, n_resamples=10, light=True).stability
+here_stability = here.assess(X, y, n_permutations=0, n_resamples=10, fast=True).stability
 same = np.array_equal(far.scores_, here.scores_, equal_nan=True)
 print(f"Scores are the same to the last bit: {same}")
 print(f"Stability there {far_stability.value:.4f}, here {here_stability.value:.4f}")

@@ -31,10 +31,9 @@ y = np.where(np.arange(n) % 2_500 == 0, truth, -1)
 print(f"{path.stat().st_size / 1e6:.0f} MB on disk, {(y >= 0).sum()} labels")
 
 # %%
-# ``OutOfCoreMatrix`` says how much may be held. What a method needs of all rows, as means and
-# variances,
-# it finds in passes over the file. Other methods work on the labelled rows and a sample of the
-# others, and say so; the labels of all rows are found in a last pass.
+# ``OutOfCoreMatrix`` limits the memory. Statistics of all rows, such as means and variances, are
+# computed in passes over the file. Other methods work on the labelled rows and a sample of the
+# others, with a warning; the classes of all rows are predicted in a last pass.
 
 seen = []
 stored = OutOfCoreMatrix(

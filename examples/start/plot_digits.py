@@ -1,10 +1,10 @@
 """
-Images: which pixels tell digits apart
-======================================
+Images: which pixels distinguish digits
+=======================================
 
 An image of 8 x 8 pixels is a row of 64 numbers, and a pixel is a feature. From three labelled
-images of each digit and 1,767 unlabelled ones we look for the pixels that tell the ten digits
-apart, and draw them where they are.
+images of each digit and 1,767 unlabelled ones we look for the pixels that distinguish the ten
+digits, and draw them where they are.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ kept = ranker.get_support()
 
 # %%
 # Dark pixels score high, and the 20 selected ones are framed. Pixels at the rim are empty in nearly
-# all images and tell nothing. Most of the selected ones are grey in the mean image, neither black
-# nor white: some digits have ink there and others have none.
+# all images and carry no information. Most of the selected ones are grey in the mean image, neither
+# black nor white: some digits have ink there and others have none.
 
 fig, axes = plt.subplots(1, 2, figsize=(7.6, 3.9), layout="constrained")
 blues = LinearSegmentedColormap.from_list("blues", ["#ffffff", "#1f5fa8"])

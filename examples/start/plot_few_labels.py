@@ -3,9 +3,9 @@ Few labels against all of them
 ==============================
 
 How much does a ranking lose if most labels are missing? We hide 30 real measurements of tumours
-among 150 shuffled copies, which tell nothing, and ask how many of the 30 best-ranked columns are
-real. With all 569 labels an F-test finds most of them. With a handful, it matters whether the rows
-without a label are used.
+among 150 shuffled copies, which carry no information, and ask how many of the 30 best-ranked
+columns are real. With all 569 labels an F-test finds most of them. With a handful, it matters
+whether the rows without a label are used.
 """
 
 import matplotlib.pyplot as plt
@@ -58,8 +58,8 @@ print(f"F-test with all labels: {all_labels:.2f}")
 # %%
 # Lines are means of five draws of the labels, bars reach from the lowest to the highest. The
 # methods that use all rows may pass the test with all labels. A likely reason: some real
-# measurements hardly differ by diagnosis, but go with others that do, and this shows without any
-# label.
+# measurements hardly differ by diagnosis, but are correlated with others that do, and this shows
+# without any label.
 
 fig, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 looks = zip(["#5b6570", "#c2500c", "#1f5fa8"], ["s", "^", "o"], [-0.03, 0, 0.03], strict=True)

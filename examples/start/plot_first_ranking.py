@@ -3,8 +3,8 @@ Five labels a class, one ranking
 ================================
 
 A table of 569 tumours, 30 measurements of their cell nuclei each, and a diagnosis for ten of them.
-Which measurements tell benign from malignant? The 559 other rows have no label, but they are not
-thrown away: they show which groups the tumours fall into.
+Which measurements distinguish benign from malignant? The 559 other rows have no label, but they are
+not thrown away: they show which groups the tumours fall into.
 """
 
 import matplotlib.pyplot as plt
@@ -36,12 +36,13 @@ ranker = Consensus(n_features_to_select=5).fit(X, y)
 print(ranker.to_frame().select("feature", "rank", "score").head(8))
 
 # %%
-# Many of the 30 say nearly the same: radius, perimeter and area of a nucleus. The best of such a
-# family represents it, and the others go last. The picture has one point for each family.
+# Many of the 30 carry nearly the same information: radius, perimeter and area of a nucleus. The
+# best of such a correlated group represents the others, which go last. The picture has one point
+# for each group.
 
 fig, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
 ranker.plot_scores(ax)
-print(f"{len(np.unique(ranker.representative_))} families")
+print(f"{len(np.unique(ranker.representative_))} correlated groups")
 
 # %%
 # The ranker has also given a label to every row. Now uncover the hidden ones:

@@ -4,7 +4,7 @@ Genes: markers of three tumour types
 
 120 tumours, 2,000 genes, and a pathologist who has named the type of four tumours of each of three
 types. The expression is simulated, so that we know which genes matter: 15 of each type are higher
-there, by one and a half standard deviations of the noise. The other 1,955 tell nothing.
+there, by one and a half standard deviations of the noise. The other 1,955 carry no information.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ for name in np.unique(truth):
     y[rng.choice(np.flatnonzero(truth == name), 4, replace=False)] = name
 
 # %%
-# The Fisher score asks the 12 labelled tumours alone, and with so few of them many useless genes
+# The Fisher score uses the 12 labelled tumours alone, and with so few of them many useless genes
 # look good by luck. The consensus first finds the type of all 120 from the labels and the shape of
 # the data.
 

@@ -2,7 +2,7 @@
 A label for every row, and when to look twice
 =============================================
 
-Most rankers label all rows on the way, and say how sure they are. Where the confidence is low,
+Most rankers predict a class for every row, with a confidence. Where the confidence is low,
 somebody should look. Here are the 1,797 digits of scikit-learn with four labels of each.
 """
 
@@ -28,8 +28,8 @@ print(f"{confidence.mean():.1%} would be expected to be, by their confidence")
 # %%
 # Left: rows by their confidence, and the share of right labels among them. On the dashed line
 # confidence and truth would agree. Right: what is left if only labels above some confidence are
-# taken. Rows in doubt hold most of the errors, but the surest are not free of them: a confidence
-# does not know of digits that are written like another one.
+# taken. Uncertain rows hold most of the errors, but the surest are not free of them: the confidence
+# does not account for digits that are written like another one.
 
 bins = np.array([0.0, 0.5, 0.7, 0.8, 0.9, 0.97, 1.0])
 place = np.digitize(confidence, bins[1:-1])

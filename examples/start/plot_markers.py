@@ -1,8 +1,8 @@
 """
-What marks each class
+Markers of each class
 =====================
 
-A ranking says which features tell the classes apart. Readers often want more: what is high in this
+A ranking shows which features separate the classes. Readers often want more: what is high in this
 class, and low in the others? Three growers of wine, 13 chemical measurements, five labelled bottles
 of each grower.
 """

@@ -2,7 +2,7 @@
 Text: the words of four topics
 ==============================
 
-Which words give away what a text is about? The texts are docstrings of four parts of SciPy, which
+Which words show what a text is about? The texts are docstrings of four parts of SciPy, which
 is installed with semisift, so that nothing is downloaded. We name the topic of six texts of each
 part; the others have no label.
 """
@@ -36,7 +36,7 @@ for topic, module in topics.items():
             truth.append(topic)
 truth = np.array(truth)
 
-# Lines that several texts share word by word tell more of their authors than of the topic.
+# Lines that several texts share word by word depend on their authors more than on the topic.
 times = Counter(line for text in texts for line in set(text.splitlines()))
 texts = [" ".join(line for line in text.splitlines() if times[line] < 3) for text in texts]
 
@@ -53,7 +53,7 @@ for topic in topics:
 print(f"{X.shape[0]} texts, {X.shape[1]} words, {X.nnz / np.prod(X.shape):.1%} of them not 0")
 
 # %%
-# The ranking is about all topics together. What speaks for one of them stands in its markers.
+# The ranking is about all topics together. The markers are the words typical of one of them.
 
 ranker = Consensus(random_state=0).fit(X, y)
 names = words.get_feature_names_out()

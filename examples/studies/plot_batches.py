@@ -3,8 +3,8 @@ Batches: rows that were measured together
 =========================================
 
 Half of the samples were measured in May, half in October, and the machine had been cleaned in
-between. October happens to hold most of the ill. Features that tell nothing but the month now look
-like markers. ``batch=`` takes out what differs between batches before anything is learnt.
+between. Most of the ill happen to be in October. Features that depend only on the month now look
+like markers. ``batch=`` removes differences between batches before anything is learnt.
 """
 
 import matplotlib.pyplot as plt
@@ -38,14 +38,14 @@ for name, ranker in rankers.items():
     )
 
 # %%
-# Each feature at its rank. Without a word on batches, features of the machine stand among the
+# Each feature at its rank. Without ``batch``, features of the machine are among the
 # markers. With ``batch`` the markers come first. The labels that are found for the other samples
-# are right a little less often then: the month did tell something, as three of four samples of
+# are right a little less often then: the month did carry information, as three of four samples of
 # October are ill.
 #
 # Right: a feature of the machine and a marker. The first splits the samples by month, the second by
-# health. Spread the classes over the batches when you plan a study; what goes with the batch
-# completely, nothing can tell apart from it.
+# health. Spread the classes over the batches when you plan a study: a difference that is completely
+# confounded with the batch cannot be recovered.
 
 fig, (ax, other) = plt.subplots(1, 2, figsize=(9, 3.9), layout="constrained")
 kinds = np.select([np.arange(100) < 5, np.arange(100) < 15], ["marker", "machine"], "nothing")

@@ -4,8 +4,8 @@ Donors: rows that belong together
 
 Seven ill and seven healthy donors gave ten samples each, three of which carry a label. Donors
 differ from each other in many measurements, whatever their health, and with few donors some of
-these fit the diagnosis by accident. Here **nothing** has to do with the diagnosis; a test that
-takes 42 labelled samples for 42 witnesses does not see that.
+these fit the diagnosis by accident. Here **nothing** has to do with the diagnosis. A test that
+treats the 42 labelled samples as independent does not detect this.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ def make_study(rng):
 
 
 # %%
-# One such study, with and without saying which samples belong together:
+# One such study, with and without ``groups`` for the samples that belong together:
 
 X = make_study(np.random.default_rng(2))
 without = FisherScore(random_state=0).fit(X, y)

@@ -1,10 +1,10 @@
 """
-Missing values: values that nobody measured
-=================================
+Missing values
+==============
 
-Real tables have holes. Many methods take them as they are: NaN is a value that is not there, and
-nothing is made up in its place. We take more and more values out of a table of tumours, and compare
-the ranking with that of the full table.
+Real tables have missing values (NaN). Many methods accept them as they are, without imputation. We
+remove more and more values from a table of tumours, and compare the ranking with that of the full
+table.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ takers = [name for name, method in METHODS.items() if method.cls.allow_nan]
 print(f"{len(takers)} of {len(METHODS)} methods take missing values: {', '.join(takers)}")
 
 # %%
-# Three draws of the missing values for each share. The other way is to fill each gap with the
-# median of its column first, as is often done.
+# Three draws of the missing values for each share. The alternative is to fill each missing value
+# with the median of its column first, as is often done.
 
 
 def rank(table):
@@ -45,12 +45,12 @@ for j, share in enumerate(shares):
         alike[0, j, draw] = spearmanr(full, rank(holes)).statistic
         filled = SimpleImputer(strategy="median").fit_transform(holes)
         alike[1, j, draw] = spearmanr(full, rank(filled)).statistic
-print("gaps kept  ", dict(zip(shares, alike[0].mean(axis=1).round(2).tolist(), strict=True)))
-print("gaps filled", dict(zip(shares, alike[1].mean(axis=1).round(2).tolist(), strict=True)))
+print("kept  ", dict(zip(shares, alike[0].mean(axis=1).round(2).tolist(), strict=True)))
+print("filled", dict(zip(shares, alike[1].mean(axis=1).round(2).tolist(), strict=True)))
 
 # %%
-# Left: a corner of the table with 20 % of its values gone. Right: how alike the ranking is to that
-# of the full table (Spearman's correlation: 1 is the same order). Lines are means, small marks
+# Left: a corner of the table with 20 % of its values missing. Right: the correlation of the ranking
+# with that of the full table (Spearman: 1 is the same order). Lines are means, small marks
 # single draws. Both ways do well here, and with many missing values it is a little better to keep
 # them.
 
@@ -62,15 +62,15 @@ corner = (corner - np.nanmean(corner, axis=0)) / np.nanstd(corner, axis=0)
 ax.set_facecolor("#1b1f24")
 ax.imshow(corner, cmap="Blues", aspect="auto", vmin=-2.5, vmax=2.5)
 ax.set(xticks=[], yticks=[], xlabel="20 columns", ylabel="30 rows")
-ax.set_title("Gaps are black", loc="left")
-looks = [("gaps kept", "#1f5fa8", "o", 0.97), ("gaps filled by medians", "#c2500c", "^", 1.03)]
+ax.set_title("Missing values are black", loc="left")
+looks = [("kept", "#1f5fa8", "o", 0.97), ("filled by medians", "#c2500c", "^", 1.03)]
 for values, (name, colour, marker, shift) in zip(alike, looks, strict=True):
     places = 100 * np.array(shares) * shift
     other.plot(places, values.mean(axis=1), color=colour, marker=marker, ms=7, label=name)
     look = {"color": colour, "marker": marker, "s": 10, "alpha": 0.6, "lw": 0}
     other.scatter(np.repeat(places, 3), values, **look)
 other.set(
-    xlabel="values gone (%)", ylabel="likeness to the full table", xscale="log", ylim=(0.9, 1.002)
+    xlabel="missing values (%)", ylabel="agreement with full table", xscale="log", ylim=(0.9, 1.002)
 )
 other.set_xticks([2, 5, 10, 20, 30], [2, 5, 10, 20, 30])
 other.minorticks_off()

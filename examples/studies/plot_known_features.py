@@ -3,8 +3,8 @@ What you know of features
 =========================
 
 Some columns must stay, as age or sex; some must not be used, as a control; some belong together, as
-the phenols of a wine; and some are expected to matter. Four words say so: ``include``,
-``exclude``, ``feature_groups`` and ``feature_weights``.
+the phenols of a wine; and some are expected to matter. There are four parameters for this:
+``include``, ``exclude``, ``feature_groups`` and ``feature_weights``.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ for grower in range(3):
 phenols = ["total phenols", "flavanoids", "nonflavanoid phenols", "proanthocyanins"]
 settings = {
     "by score": {},
-    "keep ash": {"include": ["ash"]},
+    "include ash": {"include": ["ash"]},
     "exclude proline": {"exclude": ["proline"]},
     "expect hue": {"feature_weights": {"hue": 6.0}},
     "one panel of phenols": {"feature_groups": {"phenols": phenols}},
@@ -39,10 +39,10 @@ for name, known in settings.items():
     print(f"{name}: selects {', '.join(ranker.get_feature_names_out())}")
 
 # %%
-# One line for each feature, from setting to setting; the best on top. A kept feature goes first, an
-# excluded one last (nothing is learnt from it, so that the others may move as well). A prior of 6
-# ranks a feature at place r like one at r / 6; it changes places, not scores or decisions. The four
-# phenols as one panel stand side by side where the best of them is, and count as one.
+# One line for each feature, from setting to setting; the best on top. An included feature goes
+# first, an excluded one last (nothing is learnt from it, so that the others may move as well). With
+# a weight of 6 a feature of rank r is ranked as if at r / 6; scores and decisions do not change.
+# The four phenols as one panel are side by side where the best of them is, and count as one.
 
 fig, ax = plt.subplots(figsize=(9, 4.8), layout="constrained")
 places = np.arange(len(settings))

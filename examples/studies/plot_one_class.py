@@ -3,9 +3,9 @@ One labelled class
 ==================
 
 You know twelve patients who have the disease. Of all others you know nothing: most are healthy,
-some are ill as well. Every ranker takes this. Some of the unlabelled rows that look least like the
-labelled ones are taken for the rest, and you are told which share of the others is estimated to be
-ill.
+some are ill as well. Every ranker accepts this. Some of the unlabelled rows that are least similar
+to the labelled ones are taken as assumed negatives, and the share of ill patients among the others
+is estimated.
 """
 
 import matplotlib.pyplot as plt
@@ -30,10 +30,10 @@ print(f"In truth: {ill[hidden].mean():.2f}")
 print("Best measurements:", ", ".join(ranker.to_frame()["feature"][:4]))
 
 # %%
-# How likely is each of the other rows to be malignant? Bars are numbers of rows, by what they are
-# in truth, which the method was not told.
+# How likely is each of the other rows to be malignant? Bars are numbers of rows, by their true
+# class, which the method did not see.
 #
-# The two best measurements: labelled rows are ringed, and shapes are what was found.
+# The two best measurements: labelled rows are ringed, and shapes are predicted classes.
 
 likely = ranker.label_distributions_[hidden, ranker.classes_.tolist().index("malignant")]
 called = likely > 0.5
@@ -56,8 +56,8 @@ ax.legend(frameon=False, title="in truth", loc="upper center")
 first, second = (X[name].to_numpy() for name in ranker.to_frame()["feature"][:2])
 found = ranker.transduction_ == "malignant"
 for own, colour, marker, name in [
-    (~found, "#1f5fa8", "o", "taken for the rest"),
-    (found, "#c2500c", "^", "taken for malignant"),
+    (~found, "#1f5fa8", "o", "predicted other"),
+    (found, "#c2500c", "^", "predicted malignant"),
 ]:
     look = {"color": colour, "marker": marker, "s": 18, "alpha": 0.6, "lw": 0}
     other.scatter(first[own], second[own], label=name, **look)

@@ -2,7 +2,7 @@
 Pairs instead of labels
 =======================
 
-Sometimes nobody can name a class, but many can say of two rows whether they are of the same kind:
+Sometimes nobody can name a class, but many can say whether two rows are of the same kind:
 two photographs of one person, two samples of one clone, two reports of one fault. Such pairs are
 enough: a good feature is close within pairs that must link, and apart within pairs that cannot.
 """

@@ -4,8 +4,8 @@ Cut-offs: how many features are worth keeping?
 
 Every ranking has a first place, also where nothing matters. Three rules decide how many features to
 keep: **shadow** keeps what beats shuffled copies and shuffled labels, **stability** what is among
-the best on most halves of the rows, **knockoff** what beats doubles with the same correlations. We
-try them where the truth is known: 15 of 200 features differ between two classes.
+the best on most halves of the rows, **knockoff** what beats synthetic copies with the same
+correlations. We try them where the truth is known: 15 of 200 features differ between two classes.
 """
 
 import warnings
@@ -24,8 +24,8 @@ y = np.where(np.arange(300) % 5 == 0, truth, -1)
 print(f"{(y == 0).sum()} and {(y == 1).sum()} labelled rows of {len(y)}")
 
 # %%
-# The same with labels that tell nothing, since they were shuffled: a good rule keeps nothing then,
-# and says so by a warning.
+# The same with permuted labels, which carry no information: a good rule keeps nothing then, and
+# gives a warning.
 
 nothing = y.copy()
 nothing[y >= 0] = rng.permutation(y[y >= 0])
@@ -45,7 +45,7 @@ for rule in rules:
 
 # %%
 # The scores in the order of their ranks, and below them what each rule keeps. Features further down
-# may be useful all the same: with 60 labels they cannot be told from luck.
+# may be useful all the same: with 60 labels they cannot be distinguished from luck.
 
 fig, (ax, below) = plt.subplots(
     2, 1, figsize=(7.4, 4.8), sharex=True, height_ratios=[3, 1.3], layout="constrained"

@@ -1,10 +1,10 @@
 """
-Correlated features: one feature in several clothes
-===========================================
+Correlated groups: several columns, one fact
+============================================
 
 Radius, perimeter and area of a cell nucleus are three columns and one fact. Ranked by score alone,
-such columns fill the first places. With a redundancy threshold the best of a family represents it,
-and its correlated features go last.
+such columns fill the first ranks. With a redundancy threshold the best feature of a correlated
+group represents the others, which go last.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ by_group = SSFI(redundancy_threshold=0.7, random_state=0).fit(X, y)
 
 # %%
 # Correlations, in absolute value and over all rows, of the ten best features in both orders. A dark
-# square off the diagonal is a pair that says nearly the same.
+# square off the diagonal is a pair that carries nearly the same information.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 blues = LinearSegmentedColormap.from_list("blues", ["#ffffff", "#1f5fa8"])
@@ -48,11 +48,11 @@ for ranker, title in zip([by_score, by_group], titles, strict=True):
     print(f"{title}: {(others > 0.7).sum()} of 45 pairs correlate by more than .7")
 
 # %%
-# Nothing is lost: for each column it is kept who represents it, and how close the two are.
+# Nothing is lost: each column lists its representative and their correlation.
 
 represented = by_group.to_frame().filter(pl.col("feature") != pl.col("representative"))
 for name in by_group.to_frame()["feature"][:4]:
     own = represented.filter(pl.col("representative") == name)
-    copies = [f"{f} ({c:.2f})" for f, c in own.select("feature", "correlation").iter_rows()]
-    print(f"{name} represents: {', '.join(copies) or 'itself alone'}")
+    others = [f"{f} ({c:.2f})" for f, c in own.select("feature", "correlation").iter_rows()]
+    print(f"{name} represents: {', '.join(others) or 'itself alone'}")
 plt.show()

@@ -2,9 +2,9 @@
 What would more labels bring?
 =============================
 
-Before you label more rows, ask what it would change. ``learning_curve`` deals your labels out into
-hands that share none, ranks with each hand, and sees how alike the best features are. A curve
-through these leads on to labels that you do not have yet. Here we do have them, and can check.
+Before you label more rows, estimate what it would change. ``learning_curve`` splits your labels
+into disjoint sets, ranks with each, and compares the best features. A curve fitted to these values
+is extrapolated to labels that you do not have yet. Here we do have them, and can check.
 """
 
 import matplotlib.pyplot as plt
@@ -51,15 +51,15 @@ checked = {30: agreement(15), 60: agreement(30)}
 print({n: round(value, 2) for n, value in checked.items()})
 
 # %%
-# Circles were measured with hands of your labels, diamonds are what the curve expects, with the
-# interval that is to hold the truth in 80 % of cases, and stars are what different labels in fact
-# give. Here the curve expects too much, and the truth lies in the lower half of the interval, which
-# is wide. So believe its lower end, and ask again when you have the labels.
+# Circles were measured with disjoint sets of your labels. Diamonds are the expected values, with an
+# interval of 80 % nominal coverage. Stars are the true values, from different labels. Here the
+# curve expects too much, and the truth lies in the lower half of the interval, which is wide. So
+# believe its lower end, and ask again when you have the labels.
 
 table = curve.to_frame()
 fig, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 for kind, marker, colour, name in [
-    ("measured", "o", "#1f5fa8", "measured on hands of your 30 labels"),
+    ("measured", "o", "#1f5fa8", "measured on disjoint sets of your 30 labels"),
     ("expected", "D", "#c2500c", "expected"),
 ]:
     part = table.filter(table["kind"] == kind)

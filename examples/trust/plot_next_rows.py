@@ -2,9 +2,9 @@
 Which rows to label next
 ========================
 
-You can afford ten more labels. Rows drawn at random repeat what is known; ``query`` names those
-that would help most, as where the classes meet or no label is near, and says why. It starts here
-from two labelled bottles of each of three wine growers.
+You can afford ten more labels. Rows drawn at random repeat what is known. ``query`` lists the rows
+that would help most, for example where the classes meet or no label is near, with the reasons. It
+starts here from two labelled bottles of each of three wine growers.
 """
 
 from collections import Counter
@@ -33,8 +33,8 @@ for row, reason in zip(found.rows[:3], found.reasons[:3], strict=True):
 
 # %%
 # All 178 bottles in their first two principal components, with the true grower as shape. Numbers
-# are the rows to label next, the most useful first. Most of them are where the methods that
-# ``query`` asks disagree about the label.
+# are the rows to label next, the most useful first. Most of them are where the models behind
+# ``query`` disagree about the label.
 
 points = PCA(2).fit_transform(scale(X))
 fig, ax = plt.subplots(figsize=(7, 4.6), layout="constrained")

@@ -3,9 +3,9 @@ Do the labels matter at all?
 ============================
 
 Two studies of 200 patients with 300 measurements and 14 labels. In both, patients fall into two
-clear groups. In the first, the groups are the diagnosis; in the second they are, say, the hospital,
-and have nothing to do with it. Both rankings have a first place and high scores, and look equally
-good. ``assess`` tells them apart.
+clear groups. In the first, the groups are the diagnosis; in the second they are the hospital, for
+example, and have nothing to do with it. Both rankings have a first place and high scores, and look
+equally good. ``assess`` shows the difference.
 """
 
 import matplotlib.pyplot as plt
@@ -26,19 +26,19 @@ by_hospital[labelled] = [0, 0, 0, 1, 0, 1, 1, 1, 0, 1, 0, 1, 1, 0]  # 4 and 3, 3
 # %%
 # Permuted features (the same columns with their rows permuted) represent what chance can do:
 # they have the same groups, but belong to the wrong patients. If a permuted feature scores as high
-# as the best feature, the labels say nothing.
+# as the best feature, the labels carry no information.
 
 studies = {"groups are the diagnosis": y, "groups are the hospital": by_hospital}
 rankers = {}
 for name, labels in studies.items():
     ranker = Consensus(redundancy_threshold=None, random_state=0).fit(X, labels)
-    sure = ranker.assess(X, labels, n_permutations=39, n_resamples=0, light=True)
+    sure = ranker.assess(X, labels, n_permutations=39, n_resamples=0, fast=True)
     n_significant = (sure.decisions == "significant").sum()
     print(f"{name}: p = {sure.p_value:.3f}, {n_significant} of 300 features significant")
     rankers[name] = ranker
 
 # %%
-# Filled circles are significant, that is better than chance; hollow ones are not told from it. The
+# Filled circles are significant, i.e. better than chance; hollow ones are not significant. The
 # grey bars are the 20 measurements that differ between the groups.
 
 fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.8), sharey=True, layout="constrained")

@@ -3,8 +3,8 @@ Stability: would other rows give the same list?
 ===============================================
 
 A list of the best features depends on the rows that happened to be measured and labelled.
-``assess`` ranks halves of the rows again and again, and tells how far the ranks move. We compare
-five labels a class with forty.
+``assess`` ranks random halves of the rows again and again, and measures how far the ranks move. We
+compare five labels a class with forty.
 """
 
 import matplotlib.pyplot as plt
@@ -28,14 +28,14 @@ def hide_labels(n_each):
 
 
 # %%
-# ``light=True`` takes smaller committees for the repetitions, and ``n_permutations=0`` leaves out
+# ``fast=True`` takes smaller ensembles for the repetitions, and ``n_permutations=0`` leaves out
 # the test whether the labels matter: another example has it.
 
 fitted = {}
 for n_each in (5, 40):
     y = hide_labels(n_each)
     ranker = Consensus(n_features_to_select=6, random_state=0).fit(X, y)
-    sure = ranker.assess(X, y, n_resamples=20, n_permutations=0, light=True)
+    sure = ranker.assess(X, y, n_resamples=20, n_permutations=0, fast=True)
     fitted[n_each] = ranker
     single, grouped = sure.stability, sure.family_stability
     print(
@@ -45,8 +45,8 @@ for n_each in (5, 40):
 
 # %%
 # Points are the ranks with all rows, bars reach from the lowest to the highest rank on halves
-# (without the tails of 5 %), and the percentage is how often the feature, or a correlated feature
-# that takes its place, is among the best six. A stability of 1 means that all halves choose the
+# (without the tails of 5 %), and the percentage is how often the feature, or one
+# correlated with it, is among the best six. A stability of 1 means that all halves choose the
 # same, 0 that they agree no more than random choices do.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), sharex=True, layout="constrained")

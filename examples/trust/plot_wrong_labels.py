@@ -4,7 +4,7 @@ Wrong labels
 
 Labels given by hand are not always right. What becomes of a ranking if some are wrong? We flip a
 growing share of 30 labels of tumours, and count how many of the 30 real measurements stay ahead of
-150 shuffled copies, which tell nothing.
+150 shuffled copies, which carry no information.
 """
 
 import matplotlib.pyplot as plt
@@ -40,8 +40,8 @@ for draw in range(3):
         labels_right[j, draw] = (method.transduction_ == truth)[hidden].mean()
 
 # %%
-# The Fisher score believes each label, and falls at once. The two others ask the rows without a
-# label as well: these still fall into the same two groups, whatever a few wrong labels say. With
+# The Fisher score trusts each label, and drops at once. The two others use the rows without a label
+# as well: these still fall into the same two groups, whatever a few wrong labels say. With
 # 12 wrong labels among 30 they suffer as well.
 #
 # Right: the labels that the consensus itself gives to the other 539 tumours. Bands are the lowest

@@ -6,17 +6,8 @@ from semisift.comparison._compare import Results as Results
 from semisift.comparison._compare import compare as compare
 from semisift.comparison._protocol import PROTOCOLS as PROTOCOLS
 from semisift.comparison._protocol import Protocol as Protocol
-from semisift.embedded.fs_manifold import FSManifold as FSManifold
-from semisift.embedded.rlsr import RLSR as RLSR
-from semisift.embedded.s3vm import S3VMFS as S3VMFS
-from semisift.embedded.s3vm import S3VMRFE as S3VMRFE
-from semisift.ensemble.bagging_constraint import BaggingConstraintScore as BaggingConstraintScore
-from semisift.ensemble.consensus import Consensus as Consensus
-from semisift.ensemble.enscls import EnsCLS as EnsCLS
-from semisift.ensemble.forest import ForestImportance as ForestImportance
-from semisift.ensemble.pct_forest import PCTForestImportance as PCTForestImportance
-from semisift.ensemble.sefr import SEFR as SEFR
-from semisift.ensemble.ssfi import SSFI as SSFI
+from semisift.embedded import *
+from semisift.ensemble import *
 from semisift.exceptions import CompiledKernelsMissingWarning as CompiledKernelsMissingWarning
 from semisift.exceptions import DuplicateRowsWarning as DuplicateRowsWarning
 from semisift.exceptions import FallbackWarning as FallbackWarning
@@ -31,22 +22,7 @@ from semisift.exceptions import SubsamplingWarning as SubsamplingWarning
 from semisift.exceptions import TableError as TableError
 from semisift.exceptions import UnlabelledTextWarning as UnlabelledTextWarning
 from semisift.exceptions import WorkerLostError as WorkerLostError
-from semisift.filters.c4 import C4 as C4
-from semisift.filters.cls import CLS as CLS
-from semisift.filters.constraint import ConstraintScore as ConstraintScore
-from semisift.filters.csfs import CSFS as CSFS
-from semisift.filters.fisher import FisherScore as FisherScore
-from semisift.filters.gsfs import GSFS as GSFS
-from semisift.filters.laplacian import LaplacianScore as LaplacianScore
-from semisift.filters.lsdf import LSDF as LSDF
-from semisift.filters.mrmr import MRMR as MRMR
-from semisift.filters.semi_fisher import SemiFisherScore as SemiFisherScore
-from semisift.filters.semi_jmi import SemiJMI as SemiJMI
-from semisift.filters.semi_mim import SemiMIM as SemiMIM
-from semisift.filters.sls import SLS as SLS
-from semisift.filters.sselect import SSelect as SSelect
-from semisift.filters.transductive import TransductiveScore as TransductiveScore
-from semisift.filters.variance import VarianceScore as VarianceScore
+from semisift.filters import *
 from semisift.io import read_table as read_table
 from semisift.model_selection import SemiSupervisedGroupKFold as SemiSupervisedGroupKFold
 from semisift.model_selection import SemiSupervisedKFold as SemiSupervisedKFold
@@ -57,21 +33,7 @@ from semisift.out_of_core._matrix import OutOfCoreMatrix as OutOfCoreMatrix
 from semisift.preprocessing._normalize import normalize_counts as normalize_counts
 from semisift.registry import CLASSIFIERS as CLASSIFIERS
 from semisift.registry import METHODS as METHODS
-from semisift.semi_supervised.co_bc import CoBC as CoBC
-from semisift.semi_supervised.co_forest import CoForest as CoForest
-from semisift.semi_supervised.co_training import CoTraining as CoTraining
-from semisift.semi_supervised.labelled_only import LabelledOnly as LabelledOnly
-from semisift.semi_supervised.mixed_nb import MixedNB as MixedNB
-from semisift.semi_supervised.nnge import NNge as NNge
-from semisift.semi_supervised.rasco import RASCO as RASCO
-from semisift.semi_supervised.rasco import ProbMRMR as ProbMRMR
-from semisift.semi_supervised.rasco import RelRASCO as RelRASCO
-from semisift.semi_supervised.self_training import SelfTraining as SelfTraining
-from semisift.semi_supervised.ss_forest import SemiSupervisedForest as SemiSupervisedForest
-from semisift.semi_supervised.transductive import TransductiveClassifier as TransductiveClassifier
-from semisift.semi_supervised.tri_training import TriTraining as TriTraining
-from semisift.wrapper.en_semifs import ENSemiFS as ENSemiFS
-from semisift.wrapper.fw_semifs import FWSemiFS as FWSemiFS
-from semisift.wrapper.sequential_forward import SequentialForward as SequentialForward
+from semisift.semi_supervised import *
+from semisift.wrapper import *
 
 __version__: str

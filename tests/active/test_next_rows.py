@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from semisift import METHODS, SSFI, Consensus, FisherScore, OutOfCoreMatrix, VarianceScore
-from semisift.base import _ranker
+from semisift.base import _analysis
 from semisift.out_of_core import _matrix as stored_rows
 from tests.conftest import make_data
 
@@ -150,7 +150,7 @@ def test_rows_that_do_not_fit_into_memory(monkeypatch):
 
 
 def test_many_rows_are_looked_at_in_part(monkeypatch):
-    monkeypatch.setattr(_ranker, "MAX_ROWS", 200)
+    monkeypatch.setattr(_analysis, "MAX_ROWS_COMPARED", 200)
     X, y = groups_of_rows(2000)
     given = np.where(np.arange(2000) < 20, y, -1)
     found = Consensus().query(X, given, n=5)

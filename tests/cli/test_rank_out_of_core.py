@@ -191,7 +191,7 @@ def test_what_needs_all_values_is_refused(tmp_path, form, options, message):
     path = write(tmp_path, form)
     output = " ".join(call("rank", path, *flags(form, *options), code=1).output.split())
     assert message in output
-    assert "allow more with --max-memory" in output
+    assert "Allow more with --max-memory" in output
 
 
 def test_sizes_and_places_that_are_none(tmp_path):

@@ -253,7 +253,7 @@ def test_parameters_tell_classes_apart():
 
 def test_every_method_and_baseline_takes_part():
     names = [*METHODS, *BASELINES]
-    assert [entrant.label for entrant in find_methods(names)] == names
+    assert [method.label for method in find_methods(names)] == names
 
 
 def test_names_in_one_text():
@@ -261,27 +261,27 @@ def test_names_in_one_text():
 
 
 def test_parameters_of_names():
-    [entrant] = find_methods(["ssfi:variant=paper:n_members=50"])
-    assert entrant.label == "ssfi:variant=paper:n_members=50"
-    assert (entrant.estimator.variant, entrant.estimator.n_members) == ("paper", 50)
+    [method] = find_methods(["ssfi:variant=paper:n_members=50"])
+    assert method.label == "ssfi:variant=paper:n_members=50"
+    assert (method.estimator.variant, method.estimator.n_members) == ("paper", 50)
 
 
 def test_paths_of_classes():
-    [entrant] = find_methods(["sklearn.ensemble.ExtraTreesClassifier:n_estimators=3"])
-    assert isinstance(entrant.estimator, ExtraTreesClassifier)
-    assert entrant.estimator.n_estimators == 3
+    [method] = find_methods(["sklearn.ensemble.ExtraTreesClassifier:n_estimators=3"])
+    assert isinstance(method.estimator, ExtraTreesClassifier)
+    assert method.estimator.n_estimators == 3
 
 
 def test_objects_are_called_by_their_class_and_pairs_by_their_label():
     spy = Spy()
-    entrants = find_methods([spy, ("mine", spy), ("theirs", "fisher")])
-    assert [entrant.label for entrant in entrants] == ["Spy", "mine", "theirs"]
-    assert isinstance(entrants[2].estimator, FisherScore)
+    methods = find_methods([spy, ("mine", spy), ("theirs", "fisher")])
+    assert [method.label for method in methods] == ["Spy", "mine", "theirs"]
+    assert isinstance(methods[2].estimator, FisherScore)
 
 
 def test_mapping_of_labels():
-    entrants = find_methods({"a": "fisher", "b": LaplacianScore()})
-    assert [entrant.label for entrant in entrants] == ["a", "b"]
+    methods = find_methods({"a": "fisher", "b": LaplacianScore()})
+    assert [method.label for method in methods] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -346,14 +346,14 @@ def test_random_ranking_depends_on_the_seed_alone():
 
 def test_all_labels_is_the_fisher_score_without_its_warning():
     """Warnings are errors here: that nothing is unlabelled is what it is for."""
-    [entrant] = find_methods(["all-labels"])
-    assert entrant.sees_all_labels
+    [method] = find_methods(["all-labels"])
+    assert method.sees_all_labels
     X, y = DATA.X[DATA.y >= 0], DATA.y[DATA.y >= 0]
-    assert_array_equal(entrant.order(X, y, 0, 4), order_of(FisherScore(), DATA.X, DATA.y, seed=0))
+    assert_array_equal(method.order(X, y, 0, 4), order_of(FisherScore(), DATA.X, DATA.y, seed=0))
 
 
 def test_other_methods_do_not_see_all_labels():
-    assert not any(entrant.sees_all_labels for entrant in find_methods([*METHODS, "random"]))
+    assert not any(method.sees_all_labels for method in find_methods([*METHODS, "random"]))
 
 
 def test_the_command_line_reads_parameters_alike():

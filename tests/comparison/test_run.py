@@ -263,7 +263,7 @@ def test_another_process_does_not_matter():
     code = (
         "import json; from tests.comparison.test_run import *;"
         "print(json.dumps(numbers(run_once(counts_data(), method_of('ssfi:n_members=30'),"
-        " ALL_JUDGES, 1))))"
+        " ALL_EVALUATORS, 1))))"
     )
     printed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -479,9 +479,7 @@ def test_names_of_other_formats(tmp_path):
     refused(tmp_path / "a.gct", "'TP53' stands twice", names_from="Description")
     refused(tmp_path / "a.gct", "There are 'Name', 'Description'", names_from="description")
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    refused(
-        tmp_path / "t.csv", "h5ad, zarr, 10x, 10x-h5, gct files have; this is csv", names_from="a"
-    )
+    refused(tmp_path / "t.csv", "h5ad, zarr, 10x, 10x-h5, gct files: this is csv", names_from="a")
 
 
 # --- packed text ----------------------------------------------------------------------------------

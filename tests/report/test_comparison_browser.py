@@ -91,7 +91,7 @@ def test_names_that_would_be_scripts_are_text(page, comparison):
         "return [...document.querySelectorAll('#v0-main thead bdi')].map((name) => name.title)"
     )
     assert names == comparison.methods
-    errors = page.find_element(By.ID, "gaps").text
+    errors = page.find_element(By.ID, "missing").text
     assert f"ValueError: {EVIL}" in errors
     assert f"semisift compare '{EVIL}'" in page.find_element(By.TAG_NAME, "pre").text
 

@@ -108,8 +108,8 @@ def test_marks_of_decisions_differ_without_colour():
     ranking = new_outcome(["significant", "suggestive", "not significant", "not significant"])
     curve = scores.summarize(ranking)
     assert (
-        "Marks: 1 significant (filled circles), 1 suggestive (hollow diamonds) and 2 not told from "
-        "chance (small hollow circles)." in curve.words
+        "Marks: 1 significant (filled circles), 1 suggestive (hollow diamonds) and 2 not "
+        "significant (small hollow circles)." in curve.words
     )
     ax = plot(ranking)
     looks = [
@@ -179,7 +179,7 @@ def test_the_page_shows_line_and_legend():
 
 def test_confirmed_features_far_down_have_a_point():
     n = 5000
-    decisions = np.full(n, "not significant", dtype="U11")
+    decisions = np.full(n, "not significant", dtype="U15")
     decisions[[1, 3777, 4321]] = "significant"
     decisions[4000] = "suggestive"
     curve = scores.summarize(new_outcome(decisions))

@@ -75,7 +75,7 @@ def test_the_sentence_on_shuffled_labels(p_value, n, expected):
 def test_the_sentence_on_permuted_features(p_value, n, expected):
     words = format_test(new_assessment(p_value=p_value, n_permutations=n, null="permuted_features"))
     assert expected in words
-    assert words.startswith("The labels go with the data: twins") == (p_value <= 0.05)
+    assert words.startswith("The labels go with the data: permuted features") == (p_value <= 0.05)
     assert "shuffled" not in words
 
 
@@ -362,7 +362,7 @@ def test_the_null_is_that_of_the_assessment():
     ranker = Consensus(n_members=10, random_state=0).fit(data.X, data.y)
     ranker.assess(data.X, data.y, n_resamples=2, n_permutations=3)
     before = ranking_result(ranker).trust
-    assert "twins" in before.error
+    assert "permuted features" in before.error
     ranker.set_params(rankers=[("fisher", FisherScore())])
     assert ranking_result(ranker).trust == before
 

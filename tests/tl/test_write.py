@@ -76,7 +76,7 @@ def assert_same(own, its):
         elif isinstance(value, np.ndarray):
             assert own[name].tolist() == value.tolist()
         else:
-            assert own[name] == value
+            assert own[name] == value or (own[name] != own[name] and value != value)  # NaN
 
 
 @pytest.mark.parametrize("file", ["cells.h5ad", "cells.zarr"])

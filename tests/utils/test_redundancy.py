@@ -229,7 +229,7 @@ def test_the_page_without_a_threshold_says_nothing_of_copies():
     ranker = VarianceScore().fit(X)
     page = render(ranking_result(ranker, names), X=X)
     assert "near-cop" not in page.replace(".copies", "")
-    assert "Two that rank high can be near copies" in page
+    assert "Two that rank high can be strongly correlated" in page
 
 
 def test_variables_of_several_columns():

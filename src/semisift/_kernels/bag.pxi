@@ -28,11 +28,11 @@ cdef extern from "splits.h" nogil:
         const uint8_t *codes, int stride, int n_columns, const int32_t *rows, int n_first, int n,
         uint8_t *separates,
     )
-    int separating_despite_gaps(
+    int separating_with_missing(
         const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
         const uint8_t *weights, int n_first, int n, uint8_t *separates,
     )
-    void column_scores_despite_gaps(
+    void column_scores_with_missing(
         const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
         const uint8_t *weights, int n, const int32_t *run_end, const int32_t *run_weight,
         int n_runs, int total, double *best,

@@ -12,7 +12,7 @@ typedef struct {
     int64_t n_rows;
     int is_float32;
     int is_sparse;
-    int has_gaps;            /* whether a dense X has NaN: a value that is not there */
+    int has_missing;            /* whether a dense X has NaN: a value that is not there */
     const void *values;      /* dense: column after column; sparse: the stored entries */
     const int32_t *indices;  /* sparse only: rows, ascending within a column */
     const int64_t *indptr;
@@ -88,7 +88,7 @@ static inline uint64_t pack_bytes(const uint8_t *bytes) {
     return (word * 0x0102040810204080ULL) >> 56;
 }
 
-/* Without gaps the two tests are one; a gap passes only the second. */
+/* Without missing values the two tests are one; a missing value passes only the second. */
 #define AT_MOST(x, threshold) ((x) <= (threshold))
 #define NOT_ABOVE(x, threshold) (!((x) > (threshold)))
 
@@ -115,14 +115,14 @@ SEMISIFT_MASK(mask_not_above_float32, float, NOT_ABOVE)
 SEMISIFT_MASK(mask_not_above_float64, double, NOT_ABOVE)
 
 /* Whether a row with this value goes left at a split. */
-static inline int goes_left(double value, double threshold, int gaps_left) {
-    return gaps_left ? NOT_ABOVE(value, threshold) : AT_MOST(value, threshold);
+static inline int goes_left(double value, double threshold, int missing_left) {
+    return missing_left ? NOT_ABOVE(value, threshold) : AT_MOST(value, threshold);
 }
 
-/* The rows that go left: those whose value is at most the threshold and, with `gaps_left`, those
+/* The rows that go left: those whose value is at most the threshold and, with `missing_left`, those
    without a value. */
 static inline void column_mask(const columns_t *columns, int64_t column, double threshold,
-                               int gaps_left, uint64_t *out) {
+                               int missing_left, uint64_t *out) {
     int64_t n = columns->n_rows, n_words = (n + 63) / 64;
     if (!columns->is_sparse) {
         if (columns->is_float32) {
@@ -130,11 +130,11 @@ static inline void column_mask(const columns_t *columns, int64_t column, double 
             /* rounding the threshold down changes no comparison with a float32 */
             float below = (float)threshold;
             if ((double)below > threshold) below = nextafterf(below, -INFINITY);
-            if (gaps_left) mask_not_above_float32(values, n, below, out);
+            if (missing_left) mask_not_above_float32(values, n, below, out);
             else mask_at_most_float32(values, n, below, out);
         } else {
             const double *values = (const double *)columns->values + column * n;
-            if (gaps_left) mask_not_above_float64(values, n, threshold, out);
+            if (missing_left) mask_not_above_float64(values, n, threshold, out);
             else mask_at_most_float64(values, n, threshold, out);
         }
         return;
@@ -172,16 +172,16 @@ SEMISIFT_SPLIT_ROWS(split_not_above_float64, double, NOT_ABOVE)
 /* Bring the rows that go left, as in `column_mask`, to the front, both parts in their order; returns
    their number. `right` has room for all of them. */
 static inline int64_t split_rows(const columns_t *columns, int64_t column, double threshold,
-                                 int gaps_left, int32_t *rows, int64_t n, int32_t *right) {
+                                 int missing_left, int32_t *rows, int64_t n, int32_t *right) {
     if (!columns->is_sparse) {
         int64_t start = column * columns->n_rows;
         if (columns->is_float32) {
             const float *values = (const float *)columns->values + start;
-            return gaps_left ? split_not_above_float32(values, threshold, rows, n, right)
+            return missing_left ? split_not_above_float32(values, threshold, rows, n, right)
                              : split_at_most_float32(values, threshold, rows, n, right);
         }
         const double *values = (const double *)columns->values + start;
-        return gaps_left ? split_not_above_float64(values, threshold, rows, n, right)
+        return missing_left ? split_not_above_float64(values, threshold, rows, n, right)
                          : split_at_most_float64(values, threshold, rows, n, right);
     }
     int64_t n_left = 0, n_right = 0;

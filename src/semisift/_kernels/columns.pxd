@@ -13,7 +13,7 @@ cdef extern from "columns.h" nogil:
         int64_t n_rows
         int is_float32
         int is_sparse
-        int has_gaps
+        int has_missing
         const void *values
         const int32_t *indices
         const int64_t *indptr
@@ -25,12 +25,12 @@ cdef extern from "columns.h" nogil:
     )
     double stored_value(const columns_t *columns, int64_t at)
     int64_t count_rows(const uint64_t *rows, int64_t n_words)
-    bint goes_left(double value, double threshold, bint gaps_left)
+    bint goes_left(double value, double threshold, bint missing_left)
     void column_mask(
-        const columns_t *columns, int64_t column, double threshold, bint gaps_left, uint64_t *out
+        const columns_t *columns, int64_t column, double threshold, bint missing_left, uint64_t *out
     )
     int64_t split_rows(
-        const columns_t *columns, int64_t column, double threshold, bint gaps_left, int32_t *rows,
+        const columns_t *columns, int64_t column, double threshold, bint missing_left, int32_t *rows,
         int64_t n, int32_t *right,
     )
 

@@ -37,11 +37,11 @@ cdef bint is_sound(const int64_t[::1] indptr, const int32_t[::1] indices,
 cdef class Columns:
     """A Fortran-ordered array or a CSC matrix of float32 or float64, kept alive while it is read.
 
-    With `has_gaps`, NaN in an array is a value that is not there. A matrix whose row numbers would lead
+    With `has_missing`, NaN in an array is a value that is not there. A matrix whose row numbers would lead
     outside memory is refused: scipy believes what it was once told of them.
     """
 
-    def __init__(self, X, bint has_gaps=False):
+    def __init__(self, X, bint has_missing=False):
         cdef const float[::1] float32
         cdef const double[::1] float64
         cdef const int32_t[::1] indices
@@ -50,7 +50,7 @@ cdef class Columns:
         self.n_features = X.shape[1]
         self.c.n_rows = X.shape[0]
         self.c.is_sparse = sparse.issparse(X)
-        self.c.has_gaps = has_gaps and not self.c.is_sparse
+        self.c.has_missing = has_missing and not self.c.is_sparse
         self.c.is_float32 = X.dtype == np.float32
         if self.c.is_sparse:
             stored = X.data
@@ -77,7 +77,7 @@ cdef class Columns:
             self.c.values = &float64[0]
 
     def __reduce__(self):
-        return Columns, (self.X, bool(self.c.has_gaps))
+        return Columns, (self.X, bool(self.c.has_missing))
 
 
 def extremes(Columns X):

@@ -4,8 +4,8 @@ Gini impurity, thresholds at midpoints, every feature of the member's subspace c
 node, grown until pure. Two split searches give the same trees: for small bags all thresholds of all
 columns are tried side by side (splits.h), for larger ones each column is kept sorted and swept.
 
-Where a value is not there (a gap, NaN in X), thresholds are midpoints between the values that are.
-For each threshold the rows with a gap go to the side that has more (weighted) rows with a value, to
+Where a value is not there (a missing value, NaN in X), thresholds are midpoints between the values that are.
+For each threshold the rows with a missing value go to the side that has more (weighted) rows with a value, to
 the left if they are as many, and count there: a column with few values has no advantage.
 """
 
@@ -31,14 +31,14 @@ SIDE_BY_SIDE = SIDE_BY_SIDE_ROWS
 # Up to so many rows, counting the smaller values of a column beats sorting it.
 cdef int COUNT_RANKS = 128
 # Nodes of larger bags that draw their own columns are searched side by side up to so many rows.
-cdef int MOST_PART_ROWS = min(96, SIDE_BY_SIDE_ROWS)
+cdef int MAX_PART_ROWS = min(96, SIDE_BY_SIDE_ROWS)
 # What a row costs where the order of all rows is walked instead, in pairs of rows compared.
 cdef int ORDER_COST = 16
 # Sums of weights are counted in 32 bits.
-cdef int64_t MOST_WEIGHT = 2**31 - 1
+cdef int64_t MAX_WEIGHT = 2**31 - 1
 
 # Nodes of all trees of a call, as their numbers are kept; tests set it lower.
-MOST_NODES = 2**31 - 1
+MAX_NODES = 2**31 - 1
 # Sparse columns are swept in the time of their entries, so a sweep pays sooner.
 SPARSE_SIDE_BY_SIDE = 64
 
@@ -60,7 +60,7 @@ class Trees(NamedTuple):
         Which row of `counts` belongs to a leaf that holds more than one class, else -1.
     counts : ndarray of shape (n_impure, n_classes)
         Weighted class counts of the impure leaves.
-    gaps_left : ndarray of shape (n_nodes,), uint8
+    missing_left : ndarray of shape (n_nodes,), uint8
         Whether rows without a value go left: to the child with more (weighted) training rows, the
         left one if they are as many.
     """
@@ -72,7 +72,7 @@ class Trees(NamedTuple):
     leaf: np.ndarray
     impure: np.ndarray
     counts: np.ndarray
-    gaps_left: np.ndarray
+    missing_left: np.ndarray
 
 
 cdef struct Output:
@@ -205,7 +205,7 @@ cdef Split search_root(Growth *growth, Bag *bag, bint small, int n_runs, const i
 
 cdef inline bint is_part(const Growth *growth, const Bag *bag, int n) noexcept nogil:
     """Whether a node of so many rows is searched side by side, as a bag of its own."""
-    return growth.part != NULL and n <= MOST_PART_ROWS and bag.total <= 255
+    return growth.part != NULL and n <= MAX_PART_ROWS and bag.total <= 255
 
 
 cdef int grow_part(Growth *growth, uint64_t member, Node node, int n_columns, Output *out,
@@ -222,7 +222,7 @@ cdef int grow_part(Growth *growth, uint64_t member, Node node, int n_columns, Ou
     return n_nodes
 
 
-cdef void send_despite_gaps(const columns_t *X, Bag *bag, Node node, Split split) noexcept nogil:
+cdef void send_with_missing(const columns_t *X, Bag *bag, Node node, Split split) noexcept nogil:
     """Find the rows that go left where some have no value: these go where more of the others are."""
     cdef int i
     cdef int32_t position
@@ -274,8 +274,8 @@ cdef int grow_tree(Growth *growth, Bag *bag, bint small, uint64_t member, const 
         if split.column < 0:
             close_leaf(bag, out, node.number, n_runs)
             continue
-        if growth.X.has_gaps:
-            send_despite_gaps(growth.X, bag, node, split)
+        if growth.X.has_missing:
+            send_with_missing(growth.X, bag, node, split)
         else:
             for i in range(node.start, node.stop):
                 bag.goes_left[bag.members[i]] = column_value(
@@ -425,7 +425,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     """Grow one tree for each member of a block.
 
     At a node, the thresholds of a feature are midpoints between the values that are there. For each
-    of them the rows with a gap go to the side that has more (weighted) rows with a value, to the
+    of them the rows with a missing value go to the side that has more (weighted) rows with a value, to the
     left if they are as many, and the impurity counts them there.
 
     Parameters
@@ -445,10 +445,10 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
         draws `node_features` features of its own from the stream of `seed` and the member's number,
         which counts from `start`, and more of them while all are constant on the node.
     codes : array of shape (n_features, n_rows), optional
-        Dense ranks of the values of each column, 255 for gaps; without them they are worked out for
+        Dense ranks of the values of each column, 255 for missing values; without them they are worked out for
         each bag.
     order : array of shape (n_features, n_rows), optional
-        The rows of each dense column by ascending value, gaps last; a help for large bags.
+        The rows of each dense column by ascending value, missing values last; a help for large bags.
     spread : array of shape (n_features,), optional
         Equal splits: take the one with the widest gap between its two sides in these units instead
         of the first.
@@ -484,9 +484,9 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
             if picks[i, j] >= 0:
                 n_bag += 1
                 total += 1 if pick_weights is None else pick_weights[i, j]
-        if total > MOST_WEIGHT:
+        if total > MAX_WEIGHT:
             raise ValueError(
-                f"the weights of the rows in a bag add up to {total}, more than {MOST_WEIGHT}: "
+                f"the weights of the rows in a bag add up to {total}, more than {MAX_WEIGHT}: "
                 "leave out rows, or let their weights differ less"
             )
         largest = max(largest, n_bag)
@@ -495,16 +495,16 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
             largest_small = max(largest_small, n_bag)
         else:
             any_large = True
-    if capacity > MOST_NODES:
+    if capacity > MAX_NODES:
         raise ValueError(
-            f"the trees of {n_members} members may have {capacity} nodes, more than {MOST_NODES}: "
+            f"the trees of {n_members} members may have {capacity} nodes, more than {MAX_NODES}: "
             "leave out labelled rows, or grow fewer members"
         )
     cdef _Workspace workspace = _Workspace()
     workspace.prepare(largest, X.c.n_rows, n_columns, n_classes, largest_small, any_large)
     cdef Bag *bag = &workspace.bag
     cdef _Workspace parts = _Workspace()
-    cdef Py_ssize_t part_rows = min(largest, MOST_PART_ROWS)
+    cdef Py_ssize_t part_rows = min(largest, MAX_PART_ROWS)
     if any_large:
         parts.prepare(part_rows, X.c.n_rows, n_columns, n_classes, part_rows, False)
     capacity = max(capacity, 1)
@@ -514,13 +514,13 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     left = np.empty(capacity, dtype=np.int32)
     leaf = np.empty(capacity, dtype=np.int32)
     impure = np.empty(capacity, dtype=np.int32)
-    gaps_left = np.zeros(capacity, dtype=np.uint8)
+    missing_left = np.zeros(capacity, dtype=np.uint8)
     counts = np.empty((capacity // 2 + 1, n_classes), dtype=np.int32)
     cdef int32_t[::1] out_offsets = offsets, out_feature = feature, out_left = left
     cdef int32_t[::1] out_leaf = leaf, out_impure = impure
     cdef double[::1] out_threshold = threshold
     cdef int32_t[:, ::1] out_counts = counts
-    cdef uint8_t[::1] out_gaps_left = gaps_left
+    cdef uint8_t[::1] out_missing_left = missing_left
     cdef Py_ssize_t first, v
     cdef Output out
     cdef Growth growth
@@ -579,7 +579,7 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
                 out_offsets[i + 1] = <int32_t>n_nodes
                 for v in range(first, n_nodes):
                     if out_left[v] >= 0:
-                        out_gaps_left[v] = out.total[out_left[v]] >= out.total[out_left[v] + 1]
+                        out_missing_left[v] = out.total[out_left[v]] >= out.total[out_left[v] + 1]
                 for j in range(bag.n):
                     bag.position[bag.rows[j]] = -1
     finally:
@@ -588,14 +588,14 @@ def grow(Columns X, const int32_t[::1] row_labels, Py_ssize_t n_classes,
     return Trees(
         offsets, feature[:n_nodes].copy(), threshold[:n_nodes].copy(), left[:n_nodes].copy(),
         leaf[:n_nodes].copy(), impure[:n_nodes].copy(), counts[:out.n_impure].copy(),
-        gaps_left[:n_nodes].copy(),
+        missing_left[:n_nodes].copy(),
     )
 
 
 def rank_columns(X):
     """Dense ranks of the values of each column of a dense array with at most 256 rows.
 
-    Returns codes of shape (n_features, n_rows) for `grow`. The code of a gap is 255, which is that
+    Returns codes of shape (n_features, n_rows) for `grow`. The code of a missing value is 255, which is that
     of a value only where there are 256 of them.
     """
     cdef Columns columns = Columns(X)
@@ -615,7 +615,7 @@ def rank_columns(X):
                 values[j] = stored_value(&columns.c, f * n + j)
             if n <= COUNT_RANKS:
                 rank_column(values, <int>n, &out[f, 0], 1)
-                code_gaps(values, <int>n, &out[f, 0], 1)
+                code_missing(values, <int>n, &out[f, 0], 1)
                 continue
             n_held = 0
             for j in range(n):

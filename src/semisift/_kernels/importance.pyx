@@ -40,7 +40,7 @@ def permute(Columns X, trees, uint64_t seed, Py_ssize_t start, const uint64_t[:,
     """How much each tree loses when a feature it splits on is permuted over its out-of-bag rows.
 
     A feature that a tree does not split on cannot change its predictions and is left out. Gaps are
-    permuted as values are: a row that receives one goes where the gaps go.
+    permuted as values are: a row that receives one goes where the missing values go.
 
     Parameters
     ----------

@@ -12,13 +12,13 @@ cdef struct Tree:
     const int32_t *left
     const int32_t *leaf
     const int32_t *impure
-    const uint8_t *gaps_left
+    const uint8_t *missing_left
 
 
 cdef class Forest:
     cdef const int32_t[::1] offsets, feature, left, leaf, impure
     cdef const double[::1] threshold
-    cdef const uint8_t[::1] gaps_left
+    cdef const uint8_t[::1] missing_left
     cdef const int32_t[:, ::1] counts
     cdef readonly Py_ssize_t most_nodes
 

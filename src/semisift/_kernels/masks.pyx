@@ -16,7 +16,7 @@ from semisift._kernels.columns cimport (
 )
 
 # Smaller trees are walked by masks, whatever they look like.
-cdef int FEWEST_NODES_LISTED = 32
+cdef int MIN_NODES_LISTED = 32
 # What a row of a list costs, measured in rows of a column that is compared as a whole.
 cdef double LIST_COST = 16.0
 
@@ -31,7 +31,7 @@ cdef class Forest:
         self.left = trees.left
         self.leaf = trees.leaf
         self.impure = trees.impure
-        self.gaps_left = trees.gaps_left
+        self.missing_left = trees.missing_left
         self.counts = trees.counts
         self.most_nodes = np.diff(trees.offsets).max(initial=1)
 
@@ -44,7 +44,7 @@ cdef class Forest:
         tree.left = &self.left[start]
         tree.leaf = &self.leaf[start]
         tree.impure = &self.impure[start]
-        tree.gaps_left = &self.gaps_left[start]
+        tree.missing_left = &self.missing_left[start]
         return tree
 
     cdef double confidence(self, const Tree *tree, int leaf) noexcept nogil:
@@ -118,7 +118,7 @@ cdef class Fallen:
                 start = self.starts[v]
                 stop = self.stops[v]
                 middle = start + <int32_t>split_rows(
-                    X, tree.feature[v], tree.threshold[v], tree.gaps_left[v], self.rows + start,
+                    X, tree.feature[v], tree.threshold[v], tree.missing_left[v], self.rows + start,
                     stop - start, self.scratch,
                 )
                 self.starts[tree.left[v]] = start
@@ -131,7 +131,7 @@ cdef class Fallen:
             if tree.leaf[v] >= 0:
                 continue
             below = self.below + (v * n_words if self.keeps_below else 0)
-            column_mask(X, tree.feature[v], tree.threshold[v], tree.gaps_left[v], below)
+            column_mask(X, tree.feature[v], tree.threshold[v], tree.missing_left[v], below)
             split_mask(
                 self.reached + v * n_words, below, self.reached + tree.left[v] * n_words,
                 self.reached + (tree.left[v] + 1) * n_words, n_words,
@@ -177,7 +177,7 @@ cdef bint lists_are_faster(const Tree *tree, const columns_t *X, const uint64_t 
     cdef int64_t w = 0, step = max(n_words // 32, 1), n_walked = 0, n_steps = 0
     cdef int32_t row
     cdef int v
-    if X.is_sparse or tree.n_nodes < FEWEST_NODES_LISTED:
+    if X.is_sparse or tree.n_nodes < MIN_NODES_LISTED:
         return False
     while w < n_words:
         if rows[w]:
@@ -185,7 +185,7 @@ cdef bint lists_are_faster(const Tree *tree, const columns_t *X, const uint64_t 
             v = 0
             while tree.leaf[v] < 0:
                 v = tree.left[v] + (not goes_left(
-                    column_value(X, tree.feature[v], row), tree.threshold[v], tree.gaps_left[v]
+                    column_value(X, tree.feature[v], row), tree.threshold[v], tree.missing_left[v]
                 ))
                 n_steps += 1
             n_walked += 1

@@ -140,7 +140,7 @@ cdef class _MaskedPermutation:
         cdef int64_t w
         self.n_missing = 0
         self.missing_mass = 0
-        if not self.X.has_gaps:
+        if not self.X.has_missing:
             return
         column_mask(self.X, feature, INFINITY, False, self.missing)
         for w in range(self.n_words):
@@ -178,9 +178,9 @@ cdef class _MaskedPermutation:
         cdef int64_t w, n_words = self.n_words
         cdef const uint64_t *label
         cdef uint64_t *here
-        # a value of the last interval but that of gaps exceeds every threshold
+        # a value of the last interval but that of missing values exceeds every threshold
         cdef double level = INFINITY
-        cdef bint is_gap = interval > self.n_thresholds
+        cdef bint is_missing = interval > self.n_thresholds
         if interval < self.n_thresholds:
             level = self.thresholds[interval]
         memset(self.visited, 0, tree.n_nodes)
@@ -201,7 +201,7 @@ cdef class _MaskedPermutation:
                         here[w] = self.fallen.reached[v * n_words + w] & self.permuted[w]
                         self.moved[w] |= here[w]
                 other = child + 1
-                if not tree.gaps_left[v] if is_gap else level > tree.threshold[v]:
+                if not tree.missing_left[v] if is_missing else level > tree.threshold[v]:
                     child, other = other, child
                 memcpy(self.detour + child * n_words, here, n_words * sizeof(uint64_t))
                 memset(self.detour + other * n_words, 0, n_words * sizeof(uint64_t))
@@ -265,7 +265,7 @@ cdef class _MaskedPermutation:
         cdef int shift = row & 63
         while tree.leaf[v] < 0:
             if tree.feature[v] == feature:
-                v = tree.left[v] + (not tree.gaps_left[v])
+                v = tree.left[v] + (not tree.missing_left[v])
             else:
                 v = tree.left[v] + (not (self.fallen.below[v * n_words + w] >> shift & 1))
         return self.labels[tree.leaf[v] * n_words + w] >> shift & 1

@@ -1,7 +1,7 @@
 # Rows of large trees, walked by lists, while a feature is permuted. Part of importance.pyx.
 
 # Up to so many thresholds, a look at the whole column for each beats a search for each row.
-cdef int FEW_THRESHOLDS = 8
+cdef int MIN_THRESHOLDS = 8
 
 
 cdef int compare_doubles(const void *a, const void *b) noexcept nogil:
@@ -108,7 +108,7 @@ cdef class _Permutation(_MaskedPermutation):
             v = self.next_node[v]
 
     cdef int interval_of(self, double value) noexcept nogil:
-        """Find the first threshold that a value does not exceed; gaps come behind them all."""
+        """Find the first threshold that a value does not exceed; missing values come behind them all."""
         cdef int low = 0, high = self.n_thresholds, middle
         if isnan(value):
             return self.n_thresholds + 1
@@ -126,7 +126,7 @@ cdef class _Permutation(_MaskedPermutation):
         cdef int64_t w, j, n
         cdef int32_t row
         cdef double total = 0
-        if self.n_thresholds <= FEW_THRESHOLDS:
+        if self.n_thresholds <= MIN_THRESHOLDS:
             for interval in range(self.n_thresholds):
                 column_mask(self.X, feature, self.thresholds[interval], False, self.given)
                 for w in range(self.n_words):
@@ -209,7 +209,7 @@ cdef class _Permutation(_MaskedPermutation):
                 continue
             if tree.feature[v] != feature:
                 middle = part.start + split_rows(
-                    self.X, tree.feature[v], tree.threshold[v], tree.gaps_left[v],
+                    self.X, tree.feature[v], tree.threshold[v], tree.missing_left[v],
                     self.lists + part.start, n, self.fallen.scratch,
                 )
                 self.parts[n_pending] = Part(
@@ -284,10 +284,10 @@ cdef class _Permutation(_MaskedPermutation):
             if tree.feature[v] != feature:
                 above = not goes_left(
                     column_value(self.X, tree.feature[v], row), tree.threshold[v],
-                    tree.gaps_left[v],
+                    tree.missing_left[v],
                 )
             elif interval > self.n_thresholds:
-                above = not tree.gaps_left[v]
+                above = not tree.missing_left[v]
             else:
                 above = interval > self.threshold_ranks[v]
             v = tree.left[v] + above

@@ -41,19 +41,19 @@ cdef bint separates(Bag *bag, const columns_t *X, const uint8_t *ranks, int feat
     return True
 
 
-cdef bint separates_despite_gaps(Bag *bag, const columns_t *X, const uint8_t *ranks, int feature,
+cdef bint separates_with_missing(Bag *bag, const columns_t *X, const uint8_t *ranks, int feature,
                                  int n_first, int32_t *row_below, int32_t *row_above) noexcept nogil:
-    """Whether a feature with gaps separates the two classes: gaps go where more rows are."""
+    """Whether a feature with missing values separates the two classes: missing values go where more rows are."""
     cdef int step, i, second, left, gets
     cdef double value
     cdef double[2] low, high
     cdef int32_t row
     cdef int32_t[2] lowest, highest
-    cdef int64_t[2] held, gaps
-    cdef bint is_gap
+    cdef int64_t[2] held, missing
+    cdef bint is_missing
     cdef const uint8_t *rank = ranks + feature * X.n_rows if ranks != NULL else NULL
     for second in range(2):
-        held[second] = gaps[second] = 0
+        held[second] = missing[second] = 0
         low[second] = INFINITY
         high[second] = -INFINITY
         lowest[second] = highest[second] = -1
@@ -65,10 +65,10 @@ cdef bint separates_despite_gaps(Bag *bag, const columns_t *X, const uint8_t *ra
         second = i >= n_first
         row = bag.rows[i]
         value = rank[row] if rank != NULL else column_value(X, feature, row)
-        is_gap = value == GAP_CODE if rank != NULL else isnan(value)
-        if is_gap:
-            gaps[second] += bag.weights[i]
-            if gaps[0] and gaps[1]:
+        is_missing = value == GAP_CODE if rank != NULL else isnan(value)
+        if is_missing:
+            missing[second] += bag.weights[i]
+            if missing[0] and missing[1]:
                 return False
             continue
         held[second] += bag.weights[i]
@@ -87,7 +87,7 @@ cdef bint separates_despite_gaps(Bag *bag, const columns_t *X, const uint8_t *ra
     gets = left if held[left] >= held[1 - left] else 1 - left
     row_below[0] = highest[left]
     row_above[0] = lowest[1 - left]
-    return gaps[1 - gets] == 0
+    return missing[1 - gets] == 0
 
 
 cdef Split find_perfect(Bag *bag, const columns_t *X, const uint8_t *ranks, const double *spread,
@@ -99,8 +99,8 @@ cdef Split find_perfect(Bag *bag, const columns_t *X, const uint8_t *ranks, cons
     cdef double below, above, gap
     cdef bint found
     for c in range(n_columns):
-        if X.has_gaps:
-            found = separates_despite_gaps(
+        if X.has_missing:
+            found = separates_with_missing(
                 bag, X, ranks, subspace[c], bag.run_end[0], &row_below, &row_above
             )
         else:
@@ -145,7 +145,7 @@ cdef bint code_ordered(Bag *bag, const columns_t *X, const int32_t *order, int f
         code += at > 0 and value > last
         last = value
         out[<int64_t>position * bag.stride] = <uint8_t>code
-    if X.has_gaps:  # which come last
+    if X.has_missing:  # which come last
         for at in range(n_found - 1, -1, -1):
             position = bag.scratch[at]
             if not isnan(column_value(X, feature, bag.rows[position])):
@@ -154,7 +154,7 @@ cdef bint code_ordered(Bag *bag, const columns_t *X, const int32_t *order, int f
     return code > 0
 
 
-cdef inline void code_gaps(const double *values, int n, uint8_t *codes, int stride) noexcept nogil:
+cdef inline void code_missing(const double *values, int n, uint8_t *codes, int stride) noexcept nogil:
     cdef int j
     for j in range(n):
         if isnan(values[j]):
@@ -200,13 +200,13 @@ cdef void code_columns(Bag *bag, const columns_t *X, const uint8_t *codes, const
         bag.features[kept] = subspace[c]
         if whole:
             rank_column(bag.values, n, bag.codes + kept, bag.stride)
-            if X.has_gaps:
-                code_gaps(bag.values, n, bag.codes + kept, bag.stride)
+            if X.has_missing:
+                code_missing(bag.values, n, bag.codes + kept, bag.stride)
         else:
             # the codes of a part of the bag are scattered to its places
             rank_column(bag.values, n, bag.separates, 1)
-            if X.has_gaps:
-                code_gaps(bag.values, n, bag.separates, 1)
+            if X.has_missing:
+                code_missing(bag.values, n, bag.separates, 1)
             for j in range(n):
                 bag.codes[<int64_t>bag.members[start + j] * bag.stride + kept] = bag.separates[j]
         kept += 1
@@ -231,7 +231,7 @@ cdef void consider_column(Bag *bag, const columns_t *X, const double *spread, in
         code = codes[<int64_t>position * bag.stride]
         following[position] = first[code]
         first[code] = position
-        if X.has_gaps and code == GAP_CODE:
+        if X.has_missing and code == GAP_CODE:
             n_held -= bag.weights[position]
             continue
         lowest = min(lowest, code)
@@ -283,10 +283,10 @@ cdef Split search_side_by_side(Bag *bag, const columns_t *X, const double *sprea
     cdef int c, n = stop - start
     cdef double highest = -1.0
     cdef bint separable = False
-    if X.has_gaps:
+    if X.has_missing:
         fill_byte_weights(bag, start, n)
-    if n_runs == 2 and X.has_gaps:
-        separable = separating_despite_gaps(
+    if n_runs == 2 and X.has_missing:
+        separable = separating_with_missing(
             bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights,
             bag.run_end[0], n, bag.separates,
         ) > 0
@@ -302,8 +302,8 @@ cdef Split search_side_by_side(Bag *bag, const columns_t *X, const double *sprea
                 if spread == NULL:
                     break
         return best
-    if X.has_gaps:
-        column_scores_despite_gaps(
+    if X.has_missing:
+        column_scores_with_missing(
             bag.codes, bag.stride, bag.n_columns, bag.members + start, bag.byte_weights, n,
             bag.run_end, bag.run_weight, n_runs, bag.total, bag.best,
         )

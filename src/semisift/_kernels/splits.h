@@ -4,7 +4,7 @@
    the values, and equal values share a code. The training rows of a node come class by class. The
    total weight is at most 255, so that counts fit into bytes and sums of squared counts into 16 bits.
 
-   Where columns have gaps, rows without a value have the code 255, which no value has then. For each
+   Where columns have missing values, rows without a value have the code 255, which no value has then. For each
    threshold they go to the side that has more (weighted) rows with a value, to the left of equal ones.
 
    A split is scored by sum_k L_k^2 / n_L + sum_k R_k^2 / n_R (the largest has the lowest Gini
@@ -39,7 +39,7 @@ static inline codes_t load_codes(const uint8_t *from) {
     return (codes_t)(lanes ^ 0x80);
 }
 
-/* As they are loaded: the lowest code, and that of gaps, the highest. */
+/* As they are loaded: the lowest code, and that of missing values, the highest. */
 #define LOWEST ((int8_t)-128)
 #define GAP ((int8_t)(GAP_CODE ^ 0x80))
 
@@ -71,30 +71,30 @@ SEMISIFT_CLONES static int separating_columns(const uint8_t *codes, int stride, 
     return found;
 }
 
-/* The same where columns have gaps. Those of one class only are no hindrance where its rows with a
+/* The same where columns have missing values. Those of one class only are no hindrance where its rows with a
    value weigh more, or as much on the left. */
-SEMISIFT_CLONES static int separating_despite_gaps(const uint8_t *codes, int stride, int n_columns,
+SEMISIFT_CLONES static int separating_with_missing(const uint8_t *codes, int stride, int n_columns,
                                                    const int32_t *rows, const uint8_t *weights,
                                                    int n_first, int n, uint8_t *separates) {
     int found = 0;
     for (int block = 0; block < n_columns; block += LANES) {
         codes_t highest[2], lowest[2];
-        bytes_t held[2], gaps[2];
+        bytes_t held[2], missing[2];
         for (int i = 0, second = 0; second < 2; second++) {
             highest[second] = (codes_t){0} + LOWEST;
             lowest[second] = (codes_t){0} + GAP;
-            held[second] = gaps[second] = (bytes_t){0};
+            held[second] = missing[second] = (bytes_t){0};
             for (; i < (second ? n : n_first); i++) {
                 codes_t row = load_codes(codes + block + (int64_t)rows[i] * stride);
-                codes_t is_gap = row == GAP, above = (row > highest[second]) & ~is_gap;
+                codes_t is_missing = row == GAP, above = (row > highest[second]) & ~is_missing;
                 codes_t below = row < lowest[second];
                 highest[second] = (row & above) | (highest[second] & ~above);
                 lowest[second] = (row & below) | (lowest[second] & ~below);
-                gaps[second] += weights[i] & (bytes_t)is_gap;
-                held[second] += weights[i] & (bytes_t)~is_gap;
+                missing[second] += weights[i] & (bytes_t)is_missing;
+                held[second] += weights[i] & (bytes_t)~is_missing;
             }
         }
-        codes_t none_in_first = (codes_t)(gaps[0] == 0), none_in_second = (codes_t)(gaps[1] == 0);
+        codes_t none_in_first = (codes_t)(missing[0] == 0), none_in_second = (codes_t)(missing[1] == 0);
         codes_t heavier = (codes_t)(held[0] > held[1]), as_heavy = (codes_t)(held[0] >= held[1]);
         codes_t on_the_left = (none_in_second & as_heavy) | (none_in_first & ~as_heavy);
         codes_t on_the_right = (none_in_second & heavier) | (none_in_first & ~heavier);
@@ -146,9 +146,9 @@ typedef struct { words_t even, odd; } sums_t;
 SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_columns,
                                         const int32_t *rows, const uint8_t *weights, int n,
                                         const int32_t *run_weight, int n_runs, int total,
-                                        double *best, const int has_gaps) {
+                                        double *best, const int has_missing) {
     codes_t block_rows[255];  /* a row of weight w stands there w times */
-    bytes_t gaps[255], rights[255];  /* of each class */
+    bytes_t missing[255], rights[255];  /* of each class */
     int32_t last_of_run[255], total_squares = 0;
     for (int k = 0, end = 0; k < n_runs; k++) {
         end += run_weight[k];
@@ -159,19 +159,19 @@ SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_
         double block_best[LANES];  /* in the order in which lanes are split up below */
         int8_t highest_code[LANES];
         codes_t lowest = load_codes(codes + block + (int64_t)rows[0] * stride), highest = lowest;
-        if (has_gaps) highest = (codes_t){0} + LOWEST;
+        if (has_missing) highest = (codes_t){0} + LOWEST;
         for (int i = 0, end = 0; i < n; i++) {
             codes_t row = load_codes(codes + block + (int64_t)rows[i] * stride);
-            codes_t is_gap = has_gaps ? row == GAP : (codes_t){0};
-            widen_range(&lowest, &highest, has_gaps ? (row & ~is_gap) | (is_gap & LOWEST) : row);
+            codes_t is_missing = has_missing ? row == GAP : (codes_t){0};
+            widen_range(&lowest, &highest, has_missing ? (row & ~is_missing) | (is_missing & LOWEST) : row);
             for (int w = 0; w < weights[i]; w++) block_rows[end++] = row;
         }
         bytes_t all_gaps = {0}, half = {0};
-        if (has_gaps) {
+        if (has_missing) {
             for (int k = 0, i = 0; k < n_runs; k++) {
-                gaps[k] = (bytes_t){0};
-                for (; i < last_of_run[k]; i++) gaps[k] -= (bytes_t)(block_rows[i] == GAP);
-                all_gaps += gaps[k];
+                missing[k] = (bytes_t){0};
+                for (; i < last_of_run[k]; i++) missing[k] -= (bytes_t)(block_rows[i] == GAP);
+                all_gaps += missing[k];
             }
             half = ((uint8_t)total - all_gaps) >> 1;
         }
@@ -187,9 +187,9 @@ SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_
         for (int r = 0, at = 0; r < n_candidates; at += weights[r++]) {
             codes_t candidate = by_code ? (codes_t){0} + (int8_t)(r - 128) : block_rows[at];
             sums_t counts = {{0}, {0}}, squares = {{0}, {0}}, products = {{0}, {0}};
-            bytes_t all_right = {0}, gaps_left = {0};
+            bytes_t all_right = {0}, missing_left = {0};
             int i = 0;
-            if (has_gaps) {  /* where they go depends on all classes */
+            if (has_missing) {  /* where they go depends on all classes */
                 for (int k = 0; k < n_runs; k++) {
                     rights[k] = (bytes_t){0};
 #pragma GCC unroll 2
@@ -197,13 +197,13 @@ SEMISIFT_INLINED void scores_of_columns(const uint8_t *codes, int stride, int n_
                         rights[k] -= (bytes_t)(block_rows[i] > candidate);
                     all_right += rights[k];
                 }
-                /* no row is above a gap, which is no threshold */
-                gaps_left = (bytes_t)((all_right - all_gaps <= half) & ~(candidate == GAP));
+                /* no row is above a missing value, which is no threshold */
+                missing_left = (bytes_t)((all_right - all_gaps <= half) & ~(candidate == GAP));
             }
             for (int k = 0; k < n_runs; k++) {
                 bytes_t right = {0};
-                if (has_gaps) {
-                    right = rights[k] - (gaps[k] & gaps_left);
+                if (has_missing) {
+                    right = rights[k] - (missing[k] & missing_left);
                 } else {
 #pragma GCC unroll 2
                     for (; i < last_of_run[k]; i++) right -= (bytes_t)(block_rows[i] > candidate);
@@ -242,7 +242,7 @@ SEMISIFT_CLONES static void column_scores(const uint8_t *codes, int stride, int 
     scores_of_columns(codes, stride, n_columns, rows, weights, n, run_weight, n_runs, total, best, 0);
 }
 
-SEMISIFT_CLONES static void column_scores_despite_gaps(
+SEMISIFT_CLONES static void column_scores_with_missing(
     const uint8_t *codes, int stride, int n_columns, const int32_t *rows, const uint8_t *weights, int n,
     const int32_t *run_end, const int32_t *run_weight, int n_runs, int total, double *best) {
     (void)run_end;
@@ -268,18 +268,18 @@ static int separating_columns(const uint8_t *codes, int stride, int n_columns, c
     return found;
 }
 
-/* The same where columns have gaps: gaps of one class only are no hindrance where its rows with a
+/* The same where columns have missing values: missing values of one class only are no hindrance where its rows with a
    value weigh more, or as much on the left. */
-static int separating_despite_gaps(const uint8_t *codes, int stride, int n_columns,
+static int separating_with_missing(const uint8_t *codes, int stride, int n_columns,
                                    const int32_t *rows, const uint8_t *weights, int n_first, int n,
                                    uint8_t *separates) {
     int found = 0;
     for (int c = 0; c < n_columns; c++) {
-        int lowest[2] = {256, 256}, highest[2] = {-1, -1}, held[2] = {0, 0}, gaps[2] = {0, 0};
+        int lowest[2] = {256, 256}, highest[2] = {-1, -1}, held[2] = {0, 0}, missing[2] = {0, 0};
         for (int i = 0; i < n; i++) {
             int code = codes[(int64_t)rows[i] * stride + c], second = i >= n_first;
             if (code == GAP_CODE) {
-                gaps[second] += weights[i];
+                missing[second] += weights[i];
                 continue;
             }
             held[second] += weights[i];
@@ -287,7 +287,7 @@ static int separating_despite_gaps(const uint8_t *codes, int stride, int n_colum
             if (code > highest[second]) highest[second] = code;
         }
         int left = highest[1] < lowest[0], gets = held[left] >= held[!left] ? left : !left;
-        separates[c] = held[0] && held[1] && highest[left] < lowest[!left] && !gaps[!gets];
+        separates[c] = held[0] && held[1] && highest[left] < lowest[!left] && !missing[!gets];
         found += separates[c];
     }
     return found;
@@ -296,12 +296,12 @@ static int separating_despite_gaps(const uint8_t *codes, int stride, int n_colum
 static void scores_of_columns(const uint8_t *codes, int stride, int n_columns, const int32_t *rows,
                               const uint8_t *weights, int n, const int32_t *run_end,
                               const int32_t *run_weight, int n_runs, int total, double *best,
-                              int has_gaps) {
+                              int has_missing) {
     for (int c = 0; c < n_columns; c++) {
         best[c] = -1.0;
         for (int r = 0; r < n; r++) {
-            int candidate = codes[(int64_t)rows[r] * stride + c], gaps_left = 0;
-            if (has_gaps) {
+            int candidate = codes[(int64_t)rows[r] * stride + c], missing_left = 0;
+            if (has_missing) {
                 int below = 0, held = 0;
                 for (int i = 0; i < n; i++) {
                     int code = codes[(int64_t)rows[i] * stride + c];
@@ -310,14 +310,14 @@ static void scores_of_columns(const uint8_t *codes, int stride, int n_columns, c
                     if (code <= candidate) below += weights[i];
                 }
                 if (below == held) continue;
-                gaps_left = 2 * below >= held;
+                missing_left = 2 * below >= held;
             }
             double n_left = 0, squares_left = 0, squares_right = 0;
             for (int k = 0, i = 0; k < n_runs; k++) {
                 int left = 0;
                 for (; i < run_end[k]; i++) {
                     int code = codes[(int64_t)rows[i] * stride + c];
-                    if (has_gaps && code == GAP_CODE ? gaps_left : code <= candidate)
+                    if (has_missing && code == GAP_CODE ? missing_left : code <= candidate)
                         left += weights[i];
                 }
                 n_left += left;
@@ -338,7 +338,7 @@ static void column_scores(const uint8_t *codes, int stride, int n_columns, const
                       best, 0);
 }
 
-static void column_scores_despite_gaps(
+static void column_scores_with_missing(
     const uint8_t *codes, int stride, int n_columns, const int32_t *rows, const uint8_t *weights, int n,
     const int32_t *run_end, const int32_t *run_weight, int n_runs, int total, double *best) {
     scores_of_columns(codes, stride, n_columns, rows, weights, n, run_end, run_weight, n_runs, total,

@@ -17,7 +17,7 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
                        int n_columns, int start, int stop, int32_t *segments) noexcept nogil:
     """List the node's entries of each column by ascending value.
 
-    Neither the zeros of a sparse column nor the gaps of a dense one are listed.
+    Neither the zeros of a sparse column nor the missing values of a dense one are listed.
     """
     cdef int c, j, n = stop - start, kept = 0
     cdef int64_t at, n_found
@@ -52,10 +52,10 @@ cdef void sort_columns(Bag *bag, const columns_t *X, const int32_t *order, const
                     break
             for j in range(n):
                 entries[j].value = column_value(X, subspace[c], bag.rows[entries[j].position])
-            if X.has_gaps:  # which come last
+            if X.has_missing:  # which come last
                 while n_found and isnan(entries[n_found - 1].value):
                     n_found -= 1
-        elif X.has_gaps:
+        elif X.has_missing:
             for j in range(start, stop):
                 entries[n_found].position = bag.members[j]
                 entries[n_found].value = column_value(X, subspace[c], bag.rows[bag.members[j]])
@@ -118,7 +118,7 @@ cdef double gap_of(const Bag *bag, const columns_t *X, const double *spread, int
 
 cdef void keep_better(const Bag *bag, const columns_t *X, const double *spread, int column,
                       double score, int32_t below, int32_t above, Found *best) noexcept nogil:
-    """Keep a boundary that scores at least as well as the best; equal ones by their gaps."""
+    """Keep a boundary that scores at least as well as the best; equal ones by their missing values."""
     cdef double gap
     if score == best.split.score:
         if spread == NULL:
@@ -171,15 +171,15 @@ cdef void sweep_two(Bag *bag, const columns_t *X, const double *spread, int colu
         at += 1
 
 
-cdef void sweep_two_despite_gaps(Bag *bag, const columns_t *X, const double *spread, int column,
+cdef void sweep_two_with_missing(Bag *bag, const columns_t *X, const double *spread, int column,
                                  const place_t *places, int64_t n, Found *best) noexcept nogil:
-    """Sweep a dense column, whose gaps are not listed, between two classes."""
-    cdef int64_t at = 1, left = 0, held = 0, gaps, turn = 0, limit
+    """Sweep a dense column, whose missing values are not listed, between two classes."""
+    cdef int64_t at = 1, left = 0, held = 0, missing, turn = 0, limit
     cdef double score = 0
     for at in range(n):
         held += bag.pairs[places[at].position]
-    gaps = (bag.counts[1] << 32) + bag.total - held
-    # from this boundary on, at least half of the rows with a value are on the left, and the gaps too
+    missing = (bag.counts[1] << 32) + bag.total - held
+    # from this boundary on, at least half of the rows with a value are on the left, and the missing values too
     while 2 * <int64_t>(<int32_t>left) < <int32_t>held:
         left += bag.pairs[places[turn].position]
         turn += 1
@@ -198,16 +198,16 @@ cdef void sweep_two_despite_gaps(Bag *bag, const columns_t *X, const double *spr
         elif limit == n:
             return
         else:
-            left += gaps
+            left += missing
             limit = n
 
 
 cdef void sweep_many(Bag *bag, const columns_t *X, const double *spread, int column,
                      const place_t *places, int64_t n, int n_rows, double squares,
                      Found *best) noexcept nogil:
-    """Sweep a column between any number of classes; zeros or gaps may not be listed.
+    """Sweep a column between any number of classes; zeros or missing values may not be listed.
 
-    Zeros move to the left before the positive values, gaps as soon as at least half of the rows with
+    Zeros move to the left before the positive values, missing values as soon as at least half of the rows with
     a value are there.
     """
     cdef Sweep sweep
@@ -260,8 +260,8 @@ cdef Split search_sorted(Bag *bag, const columns_t *X, const double *spread, int
             continue
         if bag.n_classes == 2 and n_entries == n_rows:
             sweep_two(bag, X, spread, c, places, n_entries, &best)
-        elif bag.n_classes == 2 and X.has_gaps:
-            sweep_two_despite_gaps(bag, X, spread, c, places, n_entries, &best)
+        elif bag.n_classes == 2 and X.has_missing:
+            sweep_two_with_missing(bag, X, spread, c, places, n_entries, &best)
         else:
             sweep_many(bag, X, spread, c, places, n_entries, n_rows, squares, &best)
         if spread == NULL and best.split.score == bag.total:
@@ -278,7 +278,7 @@ cdef bint mark_side(Bag *bag, const columns_t *X, int column, double threshold, 
                     const int32_t *segments, int64_t *left_counts, int32_t *n_left) noexcept nogil:
     """Mark the rows on one side of a split, and count those on the left.
 
-    Only rows with an entry in the column are looked at: the others, zeros or gaps, stay unmarked.
+    Only rows with an entry in the column are looked at: the others, zeros or missing values, stay unmarked.
     Returns whether the marked rows are the left ones.
     """
     cdef int64_t at, low = segments[2 * column], high = segments[2 * column + 1], middle
@@ -295,7 +295,7 @@ cdef bint mark_side(Bag *bag, const columns_t *X, int column, double threshold, 
             low = middle + 1
         else:
             high = middle
-    if X.has_gaps:  # they go where more rows with a value are
+    if X.has_missing:  # they go where more rows with a value are
         for at in range(segments[2 * column], segments[2 * column + 1]):
             balance += bag.weights[places[at].position] * (1 if at < low else -1)
         marks_left = balance < 0

@@ -37,7 +37,7 @@ static inline void count_by_rows(const uint64_t *bins, int64_t n_bins, const int
 }
 
 /* From so many values on, rows are counted one by one. */
-#define MOST_MASKED_VALUES 32
+#define MAX_MASKED_VALUES 32
 
 /* sum k log k over (f, y, s) - over (f, s) of each column f; values are s * n_y + y. The terms are
    added in the order of the values and then of the bins. */
@@ -46,7 +46,7 @@ SEMISIFT_CLONES static void information_sums(
     int64_t n_words, const int32_t *values, const uint64_t *marks, const int32_t *sizes, int64_t n_s,
     int64_t n_y, const double *k_log_k, int32_t *counts, double *out) {
     int64_t n_values = n_s * n_y;
-    int by_rows = n_values > MOST_MASKED_VALUES;
+    int by_rows = n_values > MAX_MASKED_VALUES;
     for (int64_t j = 0; j < n_columns; j++) {
         const uint64_t *bins = bits + j * n_bins * n_words;
         const int32_t *own = bin_sizes + j * n_bins;

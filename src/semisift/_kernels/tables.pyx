@@ -13,7 +13,7 @@ from semisift._kernels.columns cimport (
 )
 
 cdef extern from "tables.h" nogil:
-    int MOST_MASKED_VALUES
+    int MAX_MASKED_VALUES
     void information_sums(
         const uint64_t *bits, const int32_t *bin_sizes, int64_t n_columns, int64_t n_bins,
         int64_t n_words, const int32_t *values, const uint64_t *marks, const int32_t *sizes,
@@ -118,7 +118,7 @@ def information_terms(const uint64_t[:, :, ::1] bits, const int32_t[:, ::1] bin_
     out_array = np.zeros(n_columns)
     if n_columns == 0 or n_words == 0:
         return out_array
-    n_masked = n_values if n_values <= MOST_MASKED_VALUES else 1
+    n_masked = n_values if n_values <= MAX_MASKED_VALUES else 1
     marks_array = np.zeros((n_masked, n_words), dtype=np.uint64)
     sizes_array = np.zeros(n_values, dtype=np.int32)
     counts_array = np.empty(n_values * n_bins, dtype=np.int32)
@@ -127,7 +127,7 @@ def information_terms(const uint64_t[:, :, ::1] bits, const int32_t[:, ::1] bin_
     cdef double[::1] out = out_array
     for i in range(values.shape[0]):
         sizes[values[i]] += 1
-        if n_values <= MOST_MASKED_VALUES:
+        if n_values <= MAX_MASKED_VALUES:
             marks[values[i], i >> 6] |= (<uint64_t>1) << (i & 63)
     with nogil:
         information_sums(

@@ -175,7 +175,7 @@ class RankingAnalysisMixin:
         Returns
         -------
         Markers
-            With `to_frame`, and p-values by class where the ranker was assessed with twins.
+            With `to_frame`, and p-values by class where permuted features were tried.
 
         Examples
         --------

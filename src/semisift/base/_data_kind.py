@@ -63,7 +63,7 @@ def holds_counts(X: Any, has_missing: bool = False) -> bool:
     Parameters
     ----------
     X : array or sparse matrix of shape (n, p)
-    has_gaps : bool
+    has_missing : bool
         Whether NaN in a dense `X` are missing values.
 
     Returns

@@ -107,7 +107,7 @@ class TrainingData:
         drawn; None counts from 0.
     design : SampleInfo
         The groups, batches and weights of the rows, as far as they are known.
-    has_gaps : bool
+    has_missing : bool
         Whether values of X are missing: NaN in a dense X.
     is_log : bool
         Whether X holds logarithms of what were counts.

@@ -72,7 +72,7 @@ def parts_of(X: Any) -> dict[str, NDArray[Any]]:
 
 
 def clean_taken(parts: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Any:
-    """Return rows of these parts as a problem holds them."""
+    """Return rows of these parts as training data holds them."""
     if "values" in parts:
         return clean_dense(parts["values"], None)
     return clean_sparse(csr_array((parts["data"], parts["indices"], parts["indptr"]), shape))

@@ -267,7 +267,7 @@ def take_trees(trees: "_kernels.grow.Trees", numbers: NDArray[np.integer]) -> "_
     starts, sizes = trees.offsets[numbers], np.diff(trees.offsets)[numbers]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     nodes = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
-    names = ("feature", "threshold", "left", "leaf", "impure", "gaps_left")
+    names = ("feature", "threshold", "left", "leaf", "impure", "missing_left")
     parts: dict[str, Any] = {name: getattr(trees, name)[nodes] for name in names}
     return trees._replace(offsets=offsets, **parts)
 

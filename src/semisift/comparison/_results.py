@@ -173,7 +173,7 @@ class ComparisonResults:
 
     @property
     def failures(self) -> list[Record]:
-        """Records of entrants that failed."""
+        """Records of methods that failed."""
         return [record for record in self.records if record["status"] == "failed"]
 
     @property

@@ -285,7 +285,7 @@ class Session:
     def _follow(self, known: Known) -> None:
         """Find what follows from the labels at once."""
         drawn = self._draw(known)
-        problem = drawn.problem
+        problem = drawn.data
         labels, places = known.labels_of(drawn.rows)
         is_enough = labels.n_classes > 1 or (labels.n_classes == 1 and len(labels.unlabelled) > 1)
         guess = None
@@ -329,7 +329,7 @@ class Session:
                 self._report_work(COMMITTEE, "the committee ranks", share)
 
         on_progress(None)
-        ranking = rank_by_consensus(drawn.problem, labels, known.version, self._n_jobs, on_progress)
+        ranking = rank_by_consensus(drawn.data, labels, known.version, self._n_jobs, on_progress)
         with self._changed:
             self._check(known)
             self._publish(found=self.found.with_ranking(ranking))

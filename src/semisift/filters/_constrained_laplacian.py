@@ -175,7 +175,7 @@ class ListedPairs:
         What columns are multiplied by to measure distances.
     unit, centre : float arrays of shape (p,)
         The unit to add up a column in, and what to take from it first so that less cancels.
-    has_gaps : bool
+    has_missing : bool
     """
 
     def __init__(
@@ -509,7 +509,7 @@ def cls_parts(
     options : TieOptions
     unit : float array of shape (p,)
         Each column is divided by it first, so that squares stay in range.
-    has_gaps : bool
+    has_missing : bool
         Whether `X` is dense and has missing values; then all pairs must be listed.
 
     Returns

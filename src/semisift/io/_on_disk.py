@@ -41,7 +41,7 @@ class OnDisk(ABC):
     shape : (int, int)
     dtype : numpy.dtype
     options : Reading
-        Says how much memory to use, and where to keep finished cache_dir.
+        Says how much memory to use, and where to keep finished passes.
     """
 
     ndim = 2
@@ -188,7 +188,7 @@ def stays_on_disk(
     Raises
     ------
     FileError
-        If an option needs all values at once, or the folder of cache_dir cannot be used.
+        If an option needs all values at once, or the folder of `cache_dir` cannot be used.
     """
     dtype = np.dtype(dtype)
     if not isinstance(options, Reading) or not options.supports_out_of_core:
@@ -215,7 +215,7 @@ def stays_on_disk(
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder of cache_dir, before the first of them takes its time."""
+    """Make the folder of finished passes, before the first of them takes its time."""
     named = format_option("cache_dir", str(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ ONLY_FOR = {
     "names_from": HAVE_SEVERAL_NAMES,
     "append_unlabelled": ("npz",),
     "max_memory": STORED,
-    "passes": STORED,
+    "cache_dir": STORED,
 }
 
 

@@ -46,7 +46,7 @@ def to_log_shares(X: Any, usual: tuple[float, float] | None = None) -> tuple[Any
             LogShares(X.source, usual),
             max_memory=X.max_memory,
             feature_names=X.feature_names,
-            cache_dir=X.passes,
+            cache_dir=X.cache_dir,
             progress=X.progress,
             name=X.source.name,
         )

@@ -73,7 +73,7 @@ class Markers:
         The chance that any column tells the class from the rest so well, higher or lower, if the
         labels tell nothing. It is found from an F-score with one variance for the class and the
         rest, so that it may order columns otherwise than `scores`, which has two, as Welch's t.
-        None where the ranker was not assessed, or not with twins.
+        None where the ranker was not assessed, or not with permuted features.
     """
 
     classes: NDArray[Any]

@@ -136,7 +136,7 @@ class RankingResult:
     kept: Bools | None = None
     excluded: Bools | None = None
     n_columns: NDArray[np.int64] | None = None
-    prior: Floats | None = None
+    feature_weights: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.features)

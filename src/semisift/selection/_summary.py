@@ -157,7 +157,7 @@ def format_permutation(found: "Assessment") -> str:
     else:
         where = "whatever the batches, as there are too few ways within them"
         where = "within batches" if plan.how == "batches" else where
-    what = "Labels" if found.null == "permuted_labels" else "Rows of the twins"
+    what = "Labels" if found.null == "permuted_labels" else "Rows of the permuted features"
     return f"{what} were exchanged {where}."
 
 
@@ -302,7 +302,7 @@ def _reconcile(result: "RankingResult", found: "Assessment") -> str:
         about, best = "the best features taken together", "in almost all of these rankings"
         if found.null == "permuted_features":
             about = "the best feature of each time, whichever it was"
-            best = "twins almost every time"
+            best = "permuted features almost every time"
         needed = f"do better than the best of all {len(result):,} {best}"
         needed = needed if cutoff is None else f"pass the {cutoff.rule} rule"
         return f"This is about {about}; to be significant, a feature must by itself {needed}."

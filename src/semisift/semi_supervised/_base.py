@@ -2,7 +2,7 @@
 
 CoTrainedClassifier: what every co-training classifier does around its loop.
 
-A classifier implements two methods: ``_co_train(problem)`` labels rows and keeps what it learnt,
+A classifier implements two methods: ``_co_train(data)`` labels rows and keeps what it learnt,
 ``_votes_and_choices(X, when)`` returns the votes for each class. The base validates, reads the
 labels, and tells what was labelled when.
 """

@@ -22,7 +22,7 @@ from semisift.utils._columns import row_blocks
 from semisift.utils._random import row_mask
 
 # What trees hold for each node, besides the place of its counts.
-OF_NODES = "feature", "threshold", "left", "leaf", "gaps_left"
+OF_NODES = "feature", "threshold", "left", "leaf", "missing_left"
 
 
 class Bags(NamedTuple):

@@ -119,7 +119,7 @@ class CoBC(CommitteeClassifier):
         pool_size = n_unlabelled if self.pool_size is None else self.pool_size
         left = np.ones((self.n_members, n_unlabelled), dtype=bool)
         for n_round in count(1):
-            pools = draw_pools(team.problem.seed, n_round, left, labels.unlabelled, pool_size)
+            pools = draw_pools(team.data.seed, n_round, left, labels.unlabelled, pool_size)
             picked, given = pick_surest(team, pools, quotas)
             if not picked.any():
                 return
@@ -176,7 +176,7 @@ def pick_surest(team: Team, pools: Mask, quotas: Int32s) -> tuple[Mask, Int32s]:
     picked = np.zeros(pools.shape, dtype=bool)
     labels = np.zeros(pools.shape, dtype=np.int32)
     for members, (label, confidence) in team.companions(np.arange(len(team))):
-        words = stream_words(team.problem.seed, members[:, None], Purpose.TIES, unlabelled)
+        words = stream_words(team.data.seed, members[:, None], Purpose.TIES, unlabelled)
         labels[members] = label
         for k, quota in enumerate(quotas.tolist()):
             of_class = pools[members] & (label == k) & (confidence > 0)

@@ -215,7 +215,7 @@ def keep_sure(
     kept = np.zeros(shape, dtype=bool)
     for members, (label, confidence) in team.companions(np.flatnonzero(most)):
         numbers = (n_round * len(team) + members)[:, None]
-        words = stream_words(team.problem.seed, numbers, Purpose.TIES, unlabelled)
+        words = stream_words(team.data.seed, numbers, Purpose.TIES, unlabelled)
         place = np.argsort(np.argsort(words, axis=1), axis=1)
         opinion.label[members], opinion.confidence[members] = label, confidence
         kept[members] = (place < most[members, None]) & (confidence > min_confidence)

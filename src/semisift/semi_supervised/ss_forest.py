@@ -133,7 +133,7 @@ class SemiSupervisedForest(CommitteeClassifier):
             yield "all_labeled"
         for n_round in count(1):
             shares = label_shares(team.total[unlabelled], self.alpha, temperature)
-            drawn = draw_labels(shares, unlabelled, team.problem.seed, n_round, self.n_members)
+            drawn = draw_labels(shares, unlabelled, team.data.seed, n_round, self.n_members)
             team.train(team.first_bags._replace(rows=rows, labels=drawn), everyone, n_round)
             temperature = max(temperature / self.cooling, COLDEST)
             yield "max_iter"

@@ -131,12 +131,12 @@ def teach(team: Team, error: Array, size: NDArray[np.int64], n_round: int) -> tu
         if not share.n_rows:
             continue
         number = n_round * N_LEARNERS + i
-        words = stream_words(team.problem.seed, number, Purpose.TIES, rows)
+        words = stream_words(team.data.seed, number, Purpose.TIES, rows)
         rows = rows[np.argsort(words)[: share.n_rows]]
         chosen[i], error[i], size[i] = True, e, len(rows)
         taken[i, rows] = True
         given[i] = predicted[first]
-    everyone = np.arange(team.problem.n_rows, dtype=np.int32)
+    everyone = np.arange(team.data.n_rows, dtype=np.int32)
     return chosen, team.bags.with_pseudo_labels(chosen, *pad_rows(taken, everyone, given))
 
 

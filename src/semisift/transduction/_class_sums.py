@@ -33,7 +33,7 @@ class RunningSums:
     Parameters
     ----------
     n_classes, n_columns : int
-    has_gaps : bool
+    has_missing : bool
         Whether values may be missing.
     """
 

@@ -33,7 +33,7 @@ PROCESS = r"([0-9a-f]{12})-(\d+)-(\d+)"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # How libraries word the error number of the system: polars, and h5py, shutil and anndata.
-WORDED = re.compile(r"\(os error (\d+)\)|\[Errno (\d+)\]")
+WORDED = re.compile(r"\(os error (\d+)\)$|\[Errno (\d+)\]", re.MULTILINE)
 
 # Drafts of processes that nothing is known of, as those of another machine, are removed after this
 # many seconds.

@@ -209,7 +209,7 @@ def neighbour_graph(
     width : float array of shape (p,), optional
         What scaling divides each column by: the difference between its extremes, if it is not
         given. It must be where there are missing values.
-    has_gaps : bool
+    has_missing : bool
         Whether `X` is dense and has missing values.
 
     Returns
@@ -232,7 +232,7 @@ def nearest_edges(
     options : GraphOptions
     factors : float array of shape (p,)
         What columns are multiplied by to measure distances, squared in what is returned.
-    has_gaps : bool
+    has_missing : bool
         Whether `X` is dense and has missing values. The mean distance is then the sum over the
         columns of that of the values that are there.
     """
@@ -407,7 +407,7 @@ def edge_sums(
         On the rows of `X`.
     unit : float array of shape (p,)
         Each column is divided by it first, so that nothing overflows.
-    has_gaps : bool
+    has_missing : bool
         Whether `X` is dense and has missing values.
     more : callable, optional
         Where there are missing values: given some columns, what is added to the degrees of the

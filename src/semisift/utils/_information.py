@@ -219,7 +219,7 @@ def bin_columns(
     X : array or sparse csc_array of shape (n, p)
         A sparse X stays sparse.
     n_bins : int
-    has_gaps : bool
+    has_missing : bool
         Whether a dense X has missing values, which are in no bin.
     weights : float array of shape (n,), optional
         How many rows each row counts for; bins do not depend on it.

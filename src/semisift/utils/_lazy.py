@@ -22,19 +22,35 @@ def lazy_names(
         Its ``__name__``.
     file : str
         Its ``__file__``, beside which the stub lies: lines ``from module import name as name``,
-        where the package itself as a module says that the name is a module in it.
+        where the package itself as a module says that the name is a module in it, and
+        ``from subpackage import *`` for all names of the stub of a subpackage.
     """
-    with open(os.path.splitext(file)[0] + ".pyi", encoding="utf-8") as stub:
-        imports = [node for node in ast.parse(stub.read()).body if isinstance(node, ast.ImportFrom)]
-    homes = {alias.name: node.module for node in imports for alias in node.names}
+    homes = _read_homes(package, os.path.splitext(file)[0] + ".pyi")
 
     def get(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if homes[name] == package:
             return importlib.import_module(f"{package}.{name}")
-        value = getattr(importlib.import_module(str(homes[name])), name)
+        value = getattr(importlib.import_module(homes[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
     return get, lambda: sorted(homes), sorted(homes)
+
+
+def _read_homes(package: str, stub: str) -> dict[str, str]:
+    """Return the module of each name in a stub."""
+    with open(stub, encoding="utf-8") as file:
+        imports = [node for node in ast.parse(file.read()).body if isinstance(node, ast.ImportFrom)]
+    homes: dict[str, str] = {}
+    for node in imports:
+        module = str(node.module)
+        if node.names[0].name == "*":
+            inside = module.removeprefix(f"{package}.").split(".")
+            homes |= _read_homes(
+                module, os.path.join(os.path.dirname(stub), *inside, "__init__.pyi")
+            )
+        else:
+            homes |= {alias.name: module for alias in node.names}
+    return homes

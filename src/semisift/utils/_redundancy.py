@@ -93,7 +93,7 @@ def put_copies_last(
         Largest absolute correlation between two columns that are kept.
     n_wanted : int
     fewest : int, default=None
-        None is `FEWEST_KEPT`.
+        None is `MIN_KEPT`.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def _over_common_rows(
 ) -> Floats:
     """Return the correlations over the rows in which both columns have a value.
 
-    They are 0 where these are fewer than `LEAST_COMMON`, or than half of all rows if that is less:
+    They are 0 where these are fewer than `MIN_COMMON`, or than half of all rows if that is less:
     any two columns are correlated features in two rows.
     """
     a, b = first.values, second.values

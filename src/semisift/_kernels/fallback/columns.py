@@ -10,7 +10,7 @@ from semisift.utils._columns import blocks, dense_columns
 
 
 class Columns:
-    """An array or a CSC matrix; with `has_gaps`, NaN in an array is a value that is not there."""
+    """An array or a CSC matrix; with `has_missing`, NaN in an array is a missing value."""
 
     def __init__(self, X: Any, has_missing: bool = False) -> None:
         self.X = X

@@ -36,7 +36,7 @@ const groupsOf = ({ groups, by_guess: guessed }) => {
   return [...pairs, [null, rest]].filter((pair) => pair.some(Boolean));
 };
 const nameOfGroup = (place) => (place < 0 ? "no guess yet" : className(place));
-const MOST_LANES = 12;
+const MAX_LANES = 12;
 const drawLanes = (pairs) => {
   const width = within(byId("feature").clientWidth, 240, 720);
   const left = within(0.27 * width, 84, 150); // for the names
@@ -79,7 +79,7 @@ const showFeature = (found) => {
   byId("feature-figure").hidden = false;
   write(byId("feature-name").firstChild, found.name);
   const words = make("p", { class: "unseen", id: "lanes-words" }, sayLanes(pairs));
-  byId("lanes").replaceChildren(...(pairs.some((pair) => pair.some((group) => group && quartersOf(group))) ? [drawLanes(pairs.slice(0, MOST_LANES)), words] : [make("p", {}, "It has no values.")]));
+  byId("lanes").replaceChildren(...(pairs.some((pair) => pair.some((group) => group && quartersOf(group))) ? [drawLanes(pairs.slice(0, MAX_LANES)), words] : [make("p", {}, "It has no values.")]));
   byId("feature-table").tBodies[0].replaceChildren(...pairs.flatMap((pair) => pair.map((group, half) => {
     if (!group) return null;
     const who = half ? [group.class < 0 ? "unlabelled" : "unlabelled, guess ", group.class < 0 ? "" : named(nameOfGroup(group.class))] : ["labelled ", named(nameOfGroup(group.class))];

@@ -34,18 +34,18 @@ const tell = (place) => {
 
 const setView = (zoom, x, y) => {
   const half = 0.5 / Math.max(1, zoom);
-  view.zoom = within(zoom, 1, MOST_ZOOM);
+  view.zoom = within(zoom, 1, MAX_ZOOM);
   view.x = within(x, half, 1 - half);
   view.y = within(y, half, 1 - half);
   sheet.style.touchAction = view.zoom > 1 || lassoIsOn() ? "none" : "pan-y";
   byId("farther").disabled = byId("whole").disabled = view.zoom <= 1;
-  byId("closer").disabled = view.zoom >= MOST_ZOOM;
+  byId("closer").disabled = view.zoom >= MAX_ZOOM;
   sheet.dataset.zoom = view.zoom.toFixed(2);
   point(-1);
 };
 // What lies under the pointer stays there.
 const zoomAt = (times, left = size.width / 2, top = size.height / 2) => {
-  const zoom = within(view.zoom * times, 1, MOST_ZOOM);
+  const zoom = within(view.zoom * times, 1, MAX_ZOOM);
   const shift = 1 / view.zoom - 1 / zoom;
   const x = view.x + ((left - size.width / 2) / (size.width - 2 * EDGE)) * shift;
   const y = view.y - ((top - size.height / 2) / (size.height - 2 * EDGE)) * shift;

@@ -40,11 +40,11 @@ const showImage = (canvas, image) => {
   image.forEach((grey, place) => { pixels.data.set([grey, grey, grey, 255], 4 * place); });
   canvas.getContext("2d").putImageData(pixels, 0, 0);
 };
-const MOST_SHARES = 5;
+const MAX_SHARES = 5;
 const showGuess = ({ guess, shares }) => {
   const isKnown = guess >= 0 && shares?.length;
   write(byId("guess-words"), isKnown ? "How likely each class is, by the labels so far." : "No guess yet: too few labels.");
-  const order = isKnown ? shares.map((share, place) => [share, place]).sort((a, b) => b[0] - a[0]).slice(0, MOST_SHARES) : [];
+  const order = isKnown ? shares.map((share, place) => [share, place]).sort((a, b) => b[0] - a[0]).slice(0, MAX_SHARES) : [];
   byId("shares").replaceChildren(...order.map(([share, place]) => {
     const bar = make("span", { class: "bar" }, make("span"));
     bar.firstChild.style.width = percent(share);

@@ -1,7 +1,7 @@
 // The points of the map: where they lie, how they look, which one is near.
 const points = { rows: [], x: [], y: [], label: [], guess: [], sure: [], placeOf: new Map() };
 const view = { zoom: 1, x: 0.5, y: 0.5 }; // the middle, in shares of the whole
-const [MOST_ZOOM, EDGE, NEAR] = [60, 14, 16];
+const [MAX_ZOOM, EDGE, NEAR] = [60, 14, 16];
 const sheet = byId("sheet");
 const size = { width: 0, height: 0, ratio: 1 };
 

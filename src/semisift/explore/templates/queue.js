@@ -1,5 +1,5 @@
 // The rest of the queue: a row with its reason, one click away.
-const MOST_LISTED = 12;
+const MAX_LISTED = 12;
 const queueItem = ({ row, reason, guess }) => {
   const taking = make("button", { type: "button", class: "take", "data-row": row, "aria-current": row === session.now ? "true" : null });
   if (state.table.image) {
@@ -18,7 +18,7 @@ const queueItem = ({ row, reason, guess }) => {
 };
 show(() => {
   const rows = queueRows();
-  const listed = rows.slice(0, MOST_LISTED);
+  const listed = rows.slice(0, MAX_LISTED);
   const needsDetail = state.table.image || session.chosen;
   if (needsDetail) listed.forEach(({ row }) => { if (!details.has(row)) detailOf(row); });
   const look = listed.map(({ row, reason, guess }) => [row, nameOf(row), reason, guess, row === session.now, session.skipped.has(row), Boolean(details.get(row)?.image)]);
