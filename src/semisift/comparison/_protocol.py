@@ -40,7 +40,7 @@ class Protocol:
     sizes : tuple of int
         How many of the best features are judged.
     judges : tuple of str
-        Classifiers that judge them: keys of `JUDGES`, or the dotted path of a class, each with
+        Classifiers that judge them: keys of `EVALUATORS`, or the dotted path of a class, each with
         parameters if need be: ``"tree"``, ``"knn:n_neighbors=3"``.
     train_on : {"all", "labelled"}
         Judges learn from all training rows with their true labels, as in the pseudo-code of the

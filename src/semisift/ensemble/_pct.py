@@ -229,7 +229,7 @@ def votes(part: tuple[int, int, int], setting: PCTSetting, data: TrainingData) -
 
     Returns
     -------
-    int64 array of shape (n_weights, n_held, n_classes)
+    int64 array of shape (n_weights, n_held_out, n_classes)
         Summed over the trees, for each weight.
     """
     fold, *members = part

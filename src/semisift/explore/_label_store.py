@@ -400,7 +400,7 @@ class Answers:
 
         Raises
         ------
-        LabelRefusedError
+        InvalidAnswerError
         LabelsChangedError
             Where another program changed the file, which is read again then.
         """

@@ -192,7 +192,7 @@ class Session:
 
         Raises
         ------
-        LabelRefusedError, OutOfDateError
+        InvalidAnswerError, OutOfDateError
         """
         return self._answer(version, lambda: (self.answers.give(row, label), row))[0]
 

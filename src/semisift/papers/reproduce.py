@@ -111,7 +111,7 @@ class Reproduction:
     methods : list of (str, object)
         Labels and what `compare` takes, or contenders where the target is about classifiers.
     missing_sets : dict of str to PaperSet
-    missing_methods, missing_judges : list of str
+    missing_methods, missing_evaluators : list of str
     differences : dict of str to str
         Where data sets differ from the paper's description.
     """

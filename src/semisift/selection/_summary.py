@@ -57,7 +57,7 @@ class Trust:
         What the test of the labels found; empty where there was none.
     passed : bool
         Whether the labels tell something.
-    counted : list of Counted
+    counted : list of DecisionCount
         The same, a line for each decision and one for correlated features.
     error : str
         Which error of the decisions is bounded.

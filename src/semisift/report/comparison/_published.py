@@ -166,7 +166,7 @@ def stand(
 
 def describe_evaluation(n_theirs: int | None) -> str:
     """Return in a sentence what "within the error" is."""
-    return paragraph("how_judged", LEVEL, n_theirs)
+    return paragraph("describe_evaluation", LEVEL, n_theirs)
 
 
 def _table(view: View, pairs: list[Pair], has_spreads: bool) -> ReportTable:
