@@ -54,7 +54,7 @@ MAX_ROWS = 1500
 # The splits of the choice are others.
 FIRST_RUN = 500
 
-JUDGES = "tree 10", "svm 20", "svm 2-10", "tree 2-5"
+EVALUATOR_NAMES = "tree 10", "svm 20", "svm 2-10", "tree 2-5"
 
 
 def main():
@@ -99,7 +99,7 @@ def run(options):
                         continue
                     ranker, seconds = rank(method, X[train], given, number)
                     record = {"set": name, "labels": n_labels, "run": number, "method": method}
-                    record |= {"judged": judge(ranker, X, y, train, test), "seconds": seconds}
+                    record |= {"judged": evaluate(ranker, X, y, train, test), "seconds": seconds}
                     record |= label_accuracy(ranker, given, y[train])
                     add_record(options.records, record)
 
@@ -145,8 +145,8 @@ def label_accuracy(ranker, given, y):
     return {"label accuracy": float(np.mean(ranker.transduction_[rows] == y[rows]))}
 
 
-def judge(ranker, X, y, train, test):
-    """Return the accuracies of `JUDGES`; correlated features among measurements come last."""
+def evaluate(ranker, X, y, train, test):
+    """Return accuracies of `EVALUATOR_NAMES`; correlated features among measurements come last."""
     order = ranker.ranking_
     if not sparse.issparse(X):
         rows = np.asfortranarray(X[train], dtype=float)
@@ -247,7 +247,7 @@ def show_accuracies(records):
     print(
         "\nAhead of the consensus by, over sets (standard error); label accuracy; each classifier"
     )
-    titles = [*halves, "labels", *JUDGES]
+    titles = [*halves, "labels", *EVALUATOR_NAMES]
     print(f"{'':14}" + "".join(f"{title:>16}" for title in titles[:3]) + " " * 2, end="")
     print("".join(f"{title:>10}" for title in titles[3:]))
     for method in methods:
@@ -256,9 +256,9 @@ def show_accuracies(records):
             "".join(f"{difference(records, each, method):>16}" for each in halves.values()), end=""
         )
         cells = [mean_over_sets(records, halves["all"], method, "label accuracy")]
-        for place in range(len(JUDGES)):
-            judged = [record | {"own": record["judged"][place]} for record in records]
-            cells.append(mean_over_sets(judged, halves["all"], method, "own"))
+        for place in range(len(EVALUATOR_NAMES)):
+            evaluated = [record | {"own": record["judged"][place]} for record in records]
+            cells.append(mean_over_sets(evaluated, halves["all"], method, "own"))
         print(" " * 2 + "".join(f"{cell:10.3f}" for cell in cells))
     few = methods[:4]
     print(f"\n{'':20}" + "".join(f"{each:>22}" for each in few))
@@ -302,12 +302,12 @@ def difference(records, names, method):
     Only splits that both have ranked count.
     """
     values = {key_of(record): record["value"] for record in records}
-    gaps = {}
+    differences = {}
     for (name, n_labels, number, own), value in values.items():
         ours = values.get((name, n_labels, number, "consensus"))
         if own == method and name in names and ours is not None:
-            gaps.setdefault(name, []).append(value - ours)
-    means = [np.mean(each) for each in gaps.values()]
+            differences.setdefault(name, []).append(value - ours)
+    means = [np.mean(each) for each in differences.values()]
     if method == "consensus" or len(means) < 2:
         return ""
     return f"{np.mean(means):+.3f} ({np.std(means, ddof=1) / len(means) ** 0.5:.3f})"

@@ -263,14 +263,14 @@ def cover(options):
                 figures, best = zip(*Parallel(options.jobs)(jobs), strict=True)
                 mean = np.mean(figures, axis=0)
                 error = np.std(figures, axis=0, ddof=1) / np.sqrt(options.trials)
-                told = [f"{m:.2f} ({e:.3f})" for m, e in zip(mean, error, strict=True)]
+                shown = [f"{m:.2f} ({e:.3f})" for m, e in zip(mean, error, strict=True)]
                 if not effects.any():  # all ranks are alike
-                    told[:2] = "", ""
+                    shown[:2] = "", ""
                 new = nogueira(best, len(effects))
                 between = f"{new.value:.2f} ({(new.high - new.low) / 3.92:.3f})"
                 print(
-                    f"{grades:9}{per_class:7} {method:11}{told[0]:>13}{told[1]:>13}{mean[2]:7.1f}"
-                    f"{told[3]:>13}{between:>13}",
+                    f"{grades:9}{per_class:7} {method:11}{shown[0]:>13}{shown[1]:>13}{mean[2]:7.1f}"
+                    f"{shown[3]:>13}{between:>13}",
                     flush=True,
                 )
 

@@ -23,7 +23,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from protocol import judge_svm, load, split
+from protocol import evaluate_svm, load, split
 from scipy.stats import spearmanr
 from threadpoolctl import threadpool_limits
 
@@ -160,8 +160,8 @@ def rankings(data):
     size = committee_size(data.n_features)
     parts = []
     for start in range(0, size, 1024):
-        deal = draw_samples((start, min(start + 1024, size)), setting)
-        parts.append((deal.features, *run_kernel(setting.X, setting.unit, deal, setting)))
+        sample = draw_samples((start, min(start + 1024, size)), setting)
+        parts.append((sample.features, *run_kernel(setting.X, setting.unit, sample, setting)))
     features, sums, totals = (np.concatenate(part) for part in zip(*parts, strict=True))
     taken = totals[:, N_CANNOT_LINKS] > 0
     for balance in (None, 1.0):
@@ -184,7 +184,7 @@ def accuracy(sets):
             for kind, ranking in rankings(data):
                 sparse_order, _ = put_copies_last(data.X, ranking, ~data.constant, 0.7, 20)
                 for label, order in ((kind, ranking), (kind + " .7", sparse_order)):
-                    found.setdefault(label, []).append(judge_svm(order, X, y, train, test))
+                    found.setdefault(label, []).append(evaluate_svm(order, X, y, train, test))
         print(name)
         for label, values in found.items():
             error = np.std(values, ddof=1) / np.sqrt(RUNS)
@@ -197,12 +197,12 @@ if __name__ == "__main__":
     parser.add_argument("--part", action="append", choices=parts)
     parser.add_argument("--sets", default="")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
-        if asked.one:
-            one(*asked.one)
+        if options.one:
+            one(*options.one)
         else:
-            for part in asked.part or parts:
+            for part in options.part or parts:
                 print(f"--- {part}")
-                parts[part]([name for name in asked.sets.split(",") if name])
+                parts[part]([name for name in options.sets.split(",") if name])

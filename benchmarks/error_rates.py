@@ -451,8 +451,8 @@ def try_confidence(name, seed):
     model = TransductiveClassifier().fit(X, given, **({} if of_rows is None else of_rows(rng)))
     hidden = given < 0
     is_right = model.transduction_[hidden] == truth[hidden]
-    said = doubt_of(model) is not None
-    return model.label_distributions_[hidden].max(axis=1).mean(), is_right.mean(), said
+    is_doubted = doubt_of(model) is not None
+    return model.label_distributions_[hidden].max(axis=1).mean(), is_right.mean(), is_doubted
 
 
 def confidence(options):
@@ -462,10 +462,10 @@ def confidence(options):
         if options.only not in name:
             continue
         jobs = [delayed(try_confidence)(name, seed) for seed in range(options.runs)]
-        sure, right, said = np.array(Parallel(options.jobs)(jobs)).T
+        sure, right, is_doubted = np.array(Parallel(options.jobs)(jobs)).T
         print(
             f"{name:33}{share(sure):>15}{share(right):>15}{share(sure - right):>15}"
-            f"{share(said):>15}",
+            f"{share(is_doubted):>15}",
             flush=True,
         )
         error = (sure - right).std() / np.sqrt(len(sure))

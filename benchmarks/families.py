@@ -82,17 +82,17 @@ def complete(rows, order, threshold, n_kept):
     Z = rows[:, order] - rows[:, order].mean(axis=0)
     length = np.sqrt((Z**2).sum(axis=0))
     Z = Z / np.where(length > 0, length, 1.0)
-    families, stands = [], np.array(order)
+    groups, stands = [], np.array(order)
     for place in range(len(order)):
         near = np.abs(Z[:, : place + 1].T @ Z[:, place])
-        open_to_it = [members for members in families if (near[members] > threshold).all()]
+        open_to_it = [members for members in groups if (near[members] > threshold).all()]
         if open_to_it:
             nearest = max(open_to_it, key=lambda members: near[members[0]])
             nearest.append(place)
             stands[place] = order[nearest[0]]
             continue
-        families.append([place])
-        if len(families) == n_kept:
+        groups.append([place])
+        if len(groups) == n_kept:
             break
     return stands
 
@@ -143,12 +143,12 @@ def measure(name, run, method):
     train, test, given = split(y, run)
     scores = METHODS[method].cls(random_state=run).fit(X[train], given).scores_
     order = np.argsort(rank(scores, run))[: int(np.isfinite(scores).sum())]
-    n_judged = min(N_SHOWN, X.shape[1] // 2)  # of few columns nearly all would be shown
+    n_evaluated = min(N_SHOWN, X.shape[1] // 2)  # of few columns nearly all would be shown
     values = []
     for threshold, form in CONFIGURATIONS:
-        columns, n_families = first_of(X[train], order, threshold, form)
-        area = np.mean([true_auc(name, int(column)) for column in columns[:n_judged]])
-        values.append([*accuracies(X, y, train, test, columns), area, n_families])
+        columns, n_groups = first_of(X[train], order, threshold, form)
+        area = np.mean([true_auc(name, int(column)) for column in columns[:n_evaluated]])
+        values.append([*accuracies(X, y, train, test, columns), area, n_groups])
     return np.array(values)
 
 

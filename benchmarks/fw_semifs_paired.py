@@ -13,11 +13,11 @@ import numpy as np
 from semisift import Results
 
 results = Results.load(sys.argv[1])
-for judge in results.protocol.judges:
-    scores = results.scores(judge=judge)
+for evaluator in results.protocol.judges:
+    scores = results.scores(judge=evaluator)
     names = {
-        "FW-SemiFS": f"fw-semifs:estimator={judge}:feature_scaling=minmax",
-        "SFFS": f"sffs:estimator={judge}:feature_scaling=minmax",
+        "FW-SemiFS": f"fw-semifs:estimator={evaluator}:feature_scaling=minmax",
+        "SFFS": f"sffs:estimator={evaluator}:feature_scaling=minmax",
         "SLS": "sls:variant=paper",
     }
     ours, *rivals = (scores.methods.index(name) for name in names.values())
@@ -28,4 +28,4 @@ for judge in results.protocol.judges:
             f"{name} {ratio:+.1f}"
             for name, ratio in zip(list(names)[1:], differences.mean(axis=0) / error, strict=True)
         )
-        print(f"{judge:5} {dataset:11} {in_errors}")
+        print(f"{evaluator:5} {dataset:11} {in_errors}")

@@ -111,8 +111,8 @@ def line(name, found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    take_gaps = [name for name, method in METHODS.items() if method.cls.allow_nan]
-    parser.add_argument("--methods", default=",".join(take_gaps))
+    allow_nan = [name for name, method in METHODS.items() if method.cls.allow_nan]
+    parser.add_argument("--methods", default=",".join(allow_nan))
     parser.add_argument("--data", default=",".join(DATA))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--shares", default="0.05,0.2")

@@ -114,7 +114,7 @@ def run(options):
                     start = time.process_time()
                     found = METHODS[method](X, given, number)
                     record["seconds"] = round(time.process_time() - start, 3)
-                    add_record(options.records, record | judge(found, given, y))
+                    add_record(options.records, record | evaluate(found, given, y))
 
 
 def draw_labels(y, n_labels, seed):
@@ -129,7 +129,7 @@ def draw_labels(y, n_labels, seed):
     return given if np.mean(np.array(counts) == n_labels) >= 0.5 else None
 
 
-def judge(found, given, y):
+def evaluate(found, given, y):
     """Return the share of hidden labels that were found; by bins of confidence, where it is told.
 
     Of each bin the number of rows, of those labelled right, and the sum of the confidences.
@@ -165,7 +165,9 @@ def show_tables(options):
         show_rows(["labels a class", *methods[1:]])
         for n_labels in wanted:
             own = [record for record in records if record["labels"] == n_labels]
-            show_rows([n_labels, *(gap(own, names, methods[0], other) for other in methods[1:])])
+            show_rows(
+                [n_labels, *(difference(own, names, methods[0], other) for other in methods[1:])]
+            )
     show_sets(records, methods)
     for method in methods:
         show_bins([record for record in records if record["method"] == method], method)
@@ -176,13 +178,15 @@ def show_rows(cells):
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
-def gap(records, names, method, other):
+def difference(records, names, method, other):
     """Return how far a method is ahead of another, with the standard error over the sets."""
     ours, theirs = (means_of_sets(records, names, each, "accuracy") for each in (method, other))
-    gaps = [ours[name] - theirs[name] for name in ours if name in theirs]
-    if len(gaps) < 2:
+    differences = [ours[name] - theirs[name] for name in ours if name in theirs]
+    if len(differences) < 2:
         return ""
-    return f"{np.mean(gaps):+.3f} ({np.std(gaps, ddof=1) / len(gaps) ** 0.5:.3f})"
+    return (
+        f"{np.mean(differences):+.3f} ({np.std(differences, ddof=1) / len(differences) ** 0.5:.3f})"
+    )
 
 
 def show_sets(records, methods):
@@ -216,9 +220,9 @@ def show_bins(records, method):
             ]
             rows, right, confidence = np.mean(by_set, axis=0)
             filled = np.where(rows == 0, np.nan, rows)
-            gaps = [float((part[2] - part[1]).sum()) for part in by_set]
+            differences = [float((part[2] - part[1]).sum()) for part in by_set]
             off = f"{np.abs(right - confidence).sum():.3f}"
-            sets = f"{np.mean(gaps):+.3f} ({np.mean(np.abs(gaps)):.3f})"
+            sets = f"{np.mean(differences):+.3f} ({np.mean(np.abs(differences)):.3f})"
             show_rows([f"{half}, {n_labels}", "share of rows", *shown(rows), "", ""])
             show_rows(["", "mean confidence", *shown(confidence / filled), "", ""])
             show_rows(["", "right", *shown(right / filled), off, sets])

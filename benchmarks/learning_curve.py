@@ -171,10 +171,10 @@ def find_truth(method, X, y, n_all):
     for number in range(N_RANKINGS // n_disjoint):
         rng = np.random.default_rng([TRUTH_STREAM, n_all, number])
         free, best = y.copy(), []
-        for hand in range(n_disjoint):
+        for subset in range(n_disjoint):
             rows = np.flatnonzero(draw(free, n_all, rng, classes) >= 0)
             free[rows] = -1
-            seed = seed_of(n_all, TRUTH_STREAM, N_RANKINGS * number + hand)
+            seed = seed_of(n_all, TRUTH_STREAM, N_RANKINGS * number + subset)
             ranking = rank_labelled((rows, seed), data, scorer, n_best)
             best.append(np.flatnonzero(ranking <= n_best))
         values.append(alike_features(ranker, best).value)
@@ -185,10 +185,10 @@ def find_truth(method, X, y, n_all):
 def predict(method, X, given, seed):
     ranker, data = fitted(method, X, given, seed)
     start = time.process_time()
-    deals = split_labels(data, seed, least=1)
+    splits = split_labels(data, seed, least=1)
     n_best = count_best(ranker, None)
-    n_steps = sum(map(len, deals))
-    found = measure(ranker, data, deals, iter(range(n_steps)), n_best=n_best, seed=seed, fast=True)
+    n_steps = sum(map(len, splits))
+    found = measure(ranker, data, splits, iter(range(n_steps)), n_best=n_best, seed=seed, fast=True)
     seconds = time.process_time() - start
     record = {name: getattr(found, name).round(5).tolist() for name in found._fields}
     return record | {"seconds": round(seconds, 3), "n_best": n_best, "p": data.n_features}
@@ -261,8 +261,8 @@ def of_set(trials):
     for when in ("now", "then"):
         cells.append(f"{trials[0][f'{when} true']:.2f}")
         cells.append(f"{np.mean([record[f'{when} expected'] for record in trials]):.2f}")
-    held = sum(record["now held"] + record["then held"] for record in trials)
-    return [*cells, f"{held} of {2 * len(trials)}"]
+    n_covered = sum(record["now held"] + record["then held"] for record in trials)
+    return [*cells, f"{n_covered} of {2 * len(trials)}"]
 
 
 if __name__ == "__main__":

@@ -133,11 +133,11 @@ def make(options):
         classes.append(own)
         stored += rows.nnz
         print(f"\r{number + 1} of {n_chunks} chunks", end="", file=sys.stderr)
-    whole = np.concatenate(indptr)
+    joined = np.concatenate(indptr)
     if path.suffix == ".zarr":
-        X.create_array("indptr", data=whole)
+        X.create_array("indptr", data=joined)
     else:
-        X.create_dataset("indptr", data=whole)
+        X.create_dataset("indptr", data=joined)
     truth = np.concatenate(classes)
     label = np.full(n_rows, "", dtype=object)
     rng = np.random.default_rng([options.seed, 2])

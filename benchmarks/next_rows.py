@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import simulations
-from consensus import CHOICE, SHOWN, add_record, judge, load_some, read_records
+from consensus import CHOICE, SHOWN, add_record, evaluate, load_some, read_records
 from protocol import split
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
@@ -251,27 +251,27 @@ class Case:
             assert len(np.unique(rows)) == min(n, np.sum(table.given < 0))
             given = table.given.copy()
             given[rows] = table.y[rows]
-            found.append(self.judge(given) | {"seconds": seconds})
+            found.append(self.evaluate(given) | {"seconds": seconds})
         return {name: float(np.mean([each[name] for each in found])) for name in found[0]}
 
-    def judge(self, given):
+    def evaluate(self, given):
         ranker = METHODS[self.method].cls(random_state=self.number)
         ranker.fit(self.X[self.train], given)
         best = np.argsort(ranker.ranking_)
         if sparse.issparse(self.X) or self.is_marker is not None:
-            judged = self.worth[best[:N_BEST]].sum()
+            worth = self.worth[best[:N_BEST]].sum()
         else:  # features correlated with the best are put last by some methods
-            judged = self.worth[np.argsort(ranker.score_ranking_)[:N_BEST]].sum()
+            worth = self.worth[np.argsort(ranker.score_ranking_)[:N_BEST]].sum()
         hidden, y = given < 0, self.table.y
-        told = getattr(ranker, "transduction_", None)
-        measures = {"worth": judged / np.sort(self.worth)[::-1][:N_BEST].sum()}
-        if told is not None:
-            measures["labels"] = float(np.mean(told[hidden] == y[hidden]))
+        transduction = getattr(ranker, "transduction_", None)
+        measures = {"worth": worth / np.sort(self.worth)[::-1][:N_BEST].sum()}
+        if transduction is not None:
+            measures["labels"] = float(np.mean(transduction[hidden] == y[hidden]))
         if self.is_marker is not None:
             n_markers = self.is_marker.sum()
             return measures | {"found": float(self.is_marker[best[:n_markers]].mean())}
-        judges = judge(ranker, self.X, self.y, self.train, self.test)
-        return measures | {"judged": float(np.mean(judges))}
+        accuracies = evaluate(ranker, self.X, self.y, self.train, self.test)
+        return measures | {"judged": float(np.mean(accuracies))}
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -300,10 +300,10 @@ def show_means(records, half, names, ways, start):
             continue
         cells = []
         for way in ways:
-            gaps = [each[way].mean() - each["random"].mean() for each in values]
-            error = np.std(gaps, ddof=1) / len(gaps) ** 0.5
+            differences = [each[way].mean() - each["random"].mean() for each in values]
+            error = np.std(differences, ddof=1) / len(differences) ** 0.5
             mean = np.mean([each[way].mean() for each in values])
-            cells.append(f"{mean:.3f} ({np.mean(gaps):+.3f}, {error:.3f})")
+            cells.append(f"{mean:.3f} ({np.mean(differences):+.3f}, {error:.3f})")
         show_row([words, len(values), *cells])
 
 
@@ -323,11 +323,17 @@ def cell(each, way):
     if way not in each:
         return ""
     n = min(len(each[way]), len(each["random"]))
-    gaps = each[way][:n] - each["random"][:n]
+    differences = each[way][:n] - each["random"][:n]
     mark = ""
     if n > 2 and way != "random":
-        error = np.std(gaps, ddof=1) / n**0.5
-        mark = "*" if gaps.mean() > 2 * error else "!" if gaps.mean() < -2 * error else ""
+        error = np.std(differences, ddof=1) / n**0.5
+        mark = (
+            "*"
+            if differences.mean() > 2 * error
+            else "!"
+            if differences.mean() < -2 * error
+            else ""
+        )
     return f"{each[way].mean():.3f}{mark}"
 
 
@@ -361,12 +367,12 @@ def show_times(options):
         given = np.where(np.arange(n_rows) < 10, y, -1)
         begun = time.perf_counter()
         METHODS["consensus"].cls().query(X, given)
-        whole = time.perf_counter() - begun
+        total_seconds = time.perf_counter() - begun
         table = Table(X, y, given, 0)
         begun = time.perf_counter()
         find_next_rows(table.labelled(given), N_CHOSEN)
         again = time.perf_counter() - begun
-        print(f"| {n_rows:,} x {n_columns:,} | {whole:.2f} | {again:.2f} |", flush=True)
+        print(f"| {n_rows:,} x {n_columns:,} | {total_seconds:.2f} | {again:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -88,9 +88,9 @@ def show_null(options):
         print(f"{method}: significant {shares[0]:.3f}, p-value at most .05 {shares[1]:.3f}")
 
 
-def stranger_trials(X, y, hidden, trials):
+def novel_row_trials(X, y, hidden, trials):
     """Return how often novel rows are found, and how many of them are of the hidden class."""
-    told, right = [], []
+    is_warned, right = [], []
     for n_labels in (3, 5, 10):
         for seed in range(trials):
             rng = np.random.default_rng([seed, n_labels])
@@ -99,12 +99,12 @@ def stranger_trials(X, y, hidden, trials):
                 given[rng.permutation(np.flatnonzero(y == label))[:n_labels]] = label
             data = TrainingData.build(X, given)
             rows = find_novel_rows(components(data), data.labels)
-            told.append(len(rows) > 0)
+            is_warned.append(len(rows) > 0)
             right += [np.mean(y[rows] == hidden)] if len(rows) else []
-    return np.mean(told), np.mean(right) if right else np.nan
+    return np.mean(is_warned), np.mean(right) if right else np.nan
 
 
-def show_strangers(options):
+def show_novel_rows(options):
     """Print how often rows are found that resemble no class."""
     tables = {name: load(name)[:2] for name in SETS + TWO_CLASSES}
     tables |= {kind: simulate(kind, 5, 0)[:2] for kind in ("log", "nuisance", "batch", "three")}
@@ -114,19 +114,19 @@ def show_strangers(options):
         y = np.unique(labels, return_inverse=True)[1]
         rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MAX_ROWS])
         X, y = X[rows], y[rows]
-        all_known = stranger_trials(X, y, -1, options.trials)[0]
-        hidden = [stranger_trials(X, y, code, options.trials) for code in range(3) if y.max() > 1]
+        all_known = novel_row_trials(X, y, -1, options.trials)[0]
+        hidden = [novel_row_trials(X, y, code, options.trials) for code in range(3) if y.max() > 1]
         shown = "|"
         if hidden:
-            told, right = (np.array(part) for part in zip(*hidden, strict=True))
-            of_told = f"{right[told > 0].mean():.2f}" if told.any() else ""
-            shown = f"{told.mean():.2f} | {of_told}"
+            is_warned, right = (np.array(part) for part in zip(*hidden, strict=True))
+            of_warned = f"{right[is_warned > 0].mean():.2f}" if is_warned.any() else ""
+            shown = f"{is_warned.mean():.2f} | {of_warned}"
         print(f"| {name} | {all_known:.2f} | {shown} |", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    shows = {"markers": show_markers, "null": show_null, "strangers": show_strangers}
+    shows = {"markers": show_markers, "null": show_null, "strangers": show_novel_rows}
     parser.add_argument("what", choices=shows)
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--methods", default="fisher,transductive,ssfi,consensus")

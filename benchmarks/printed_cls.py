@@ -29,13 +29,13 @@ from semisift.papers.targets import TARGETS
 NAMES = ("Lymphoma", "PIE10P", "Leukemia", "Prostata")
 
 
-def accuracy(data, split, order, sizes, judge):
+def accuracy(data, split, order, sizes, evaluator):
     """Return the mean accuracy of a judge over the first columns of an order."""
     found = []
     for size in sizes:
         X = data.X[:, order[:size]]
         X = StandardScaler().fit(X[split.train]).transform(X)
-        fitted = clone(judge).fit(X[split.train], data.y[split.train])
+        fitted = clone(evaluator).fit(X[split.train], data.y[split.train])
         found.append(fitted.score(X[split.test], data.y[split.test]))
     return np.mean(found)
 
@@ -58,15 +58,15 @@ def main():
     parser.add_argument("--runs", type=int, default=10)
     options = parser.parse_args()
     protocol, folder = PROTOCOLS["enscls"], Path(os.environ["SEMISIFT_DATA"])
-    judge, sets = make(protocol.judges[0], EVALUATORS, "judge"), TARGETS["enscls-table2"].sets
+    evaluator, sets = make(protocol.judges[0], EVALUATORS, "judge"), TARGETS["enscls-table2"].sets
     for name in NAMES:
         data = load(name, sets[name].find(folder), sets[name].overrides)
         p, rng = data.X.shape[1], np.random.default_rng(0)
         kept, drawn = [], []
         for run in range(options.runs):
             split = _run.split_of(data, protocol, run)
-            kept.append(accuracy(data, split, np.arange(p), protocol.sizes, judge))
-            drawn.append(accuracy(data, split, rng.permutation(p), protocol.sizes, judge))
+            kept.append(accuracy(data, split, np.arange(p), protocol.sizes, evaluator))
+            drawn.append(accuracy(data, split, rng.permutation(p), protocol.sizes, evaluator))
         split = _run.split_of(data, protocol, 0)
         X, y = data.X[split.train], np.where(split.is_labelled, data.y[split.train], -1)
         print(f"{name}: file order {np.mean(kept):.3f}, random {np.mean(drawn):.3f}")

@@ -70,7 +70,7 @@ def split(y, seed, labels_per_class=3):
     return train, test, given[train]
 
 
-def judge(ranking, X, y, train, test, fit_rows=None, n_top=10, seed=0):
+def evaluate(ranking, X, y, train, test, fit_rows=None, n_top=10, seed=0):
     """Return the mean accuracy of a decision tree on the top 1, ..., n_top features.
 
     The tree sees the true labels of all training rows ("Tr", the paper's pseudo-code), or of
@@ -90,7 +90,7 @@ def judge(ranking, X, y, train, test, fit_rows=None, n_top=10, seed=0):
     )
 
 
-def judge_svm(ranking, X, y, train, test, n_top=20):
+def evaluate_svm(ranking, X, y, train, test, n_top=20):
     """Return the mean accuracy of a linear SVM on the top 1, ..., n_top features, z-scored.
 
     It sees the true labels of all training rows, as in the EnsCLS paper.

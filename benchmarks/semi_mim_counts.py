@@ -39,8 +39,8 @@ def best_rank(X, y, n_classes):
     binned, ranks = bin_columns(X), []
     for code in range(1 if n_classes == 2 else 0, n_classes):
         targets = surrogates(y, code, None, both_on_threshold=True)
-        told = np.mean([mutual_information(binned, target) for target in targets], axis=0)
-        ranks.append(rankdata(told))
+        information = np.mean([mutual_information(binned, target) for target in targets], axis=0)
+        ranks.append(rankdata(information))
     return np.max(ranks, axis=0)
 
 

@@ -210,7 +210,7 @@ def share(orders, marks):
     return [round(float(np.mean(marks[order[:N_BEST]] >= 0)), 4) for order in np.atleast_2d(orders)]
 
 
-def judge_genes(options):
+def evaluate_genes(options):
     records, tools = Records(options), tools_of(options, ALONE)
     for name in options.sets.split(","):
         counts, y = load_some(name)
@@ -352,8 +352,8 @@ def ahead(own, cells, n_labels):
     if not ours or not others:
         return ""
     best = max(others, key=lambda tool: np.mean(list(others[tool].values())))
-    gaps = [ours[draw] - value for draw, value in others[best].items() if draw in ours]
-    return f"{mean_and_error(gaps, '+')} {best}"
+    differences = [ours[draw] - value for draw, value in others[best].items() if draw in ours]
+    return f"{mean_and_error(differences, '+')} {best}"
 
 
 # Time, memory and labels that are missing ---------------------------------------------------------
@@ -429,7 +429,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = {
         "markers": find_markers,
-        "accuracy": judge_genes,
+        "accuracy": evaluate_genes,
         "depth": rank_depth,
         "tables": show_tables,
         "cost": show_costs,

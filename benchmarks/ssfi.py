@@ -315,7 +315,7 @@ def no_kernels(_):
     print(f"geometric mean {geometric_mean(ratios):.0f}")
 
 
-def gaps(_):
+def with_missing(_):
     """Time tables of which some values are missing against the same tables with all values."""
     print("\nCPU seconds of SSFI: rows, columns, labels; 0, 5, 20 % of values missing; ratios to 0")
     ratios = []
@@ -350,7 +350,7 @@ PARTS = {
     "self-training": self_training,
     "text": text,
     "no-kernels": no_kernels,
-    "gaps": gaps,
+    "gaps": with_missing,
 }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
-from protocol import EIGHT_SETS, ELEVEN_OTHERS, judge, load, split
+from protocol import EIGHT_SETS, ELEVEN_OTHERS, evaluate, load, split
 from sklearn.feature_selection import f_classif
 
 from semisift import SEFR, ForestImportance
@@ -82,8 +82,8 @@ def run(name, seed, readings, with_reference):
     labelled = train[given >= 0]
     return {
         label: (
-            judge(ranking, X, y, train, test),
-            judge(ranking, X, y, train, test, fit_rows=labelled),
+            evaluate(ranking, X, y, train, test),
+            evaluate(ranking, X, y, train, test, fit_rows=labelled),
         )
         for label, ranking in rankings.items()
     }

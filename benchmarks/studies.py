@@ -39,7 +39,7 @@ ASSESS = {"n_resamples": 0, "n_permutations": 39, "fast": True}
 KINDS = ("between", "unequal", "sample", "few", "within", "both")
 
 
-def deal_classes(kind, rng):
+def draw_classes(kind, rng):
     """Return the classes of the rows of each donor, and which rows are labelled."""
     n_donors = {"few": 6, "sample": 20, "within": 10, "both": 12}.get(kind, 14)
     own = rng.permutation(np.arange(n_donors) % 2)
@@ -62,7 +62,7 @@ def deal_classes(kind, rng):
 def donors(kind, seed, shift=0.0):
     """Return X, the labels given, the donor of each row and which columns are markers."""
     rng = np.random.default_rng([seed, 0x646F6E, KINDS.index(kind)])
-    classes, given = deal_classes(kind, rng)
+    classes, given = draw_classes(kind, rng)
     groups = np.repeat(np.arange(len(classes)), [len(each) for each in classes])
     y, is_given = np.concatenate(classes), np.concatenate(given)
     X = rng.normal(size=(len(y), N_COLUMNS))

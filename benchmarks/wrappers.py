@@ -110,7 +110,7 @@ def fw(n_picks):
             # the first five are picked on the labelled rows alone
             begun, _ = timed(FWSemiFS(n_features_to_select=5, estimator=estimator).fit, X, given)
             ranker = FWSemiFS(n_features_to_select=n_picks, estimator=estimator)
-            whole, _ = timed(ranker.fit, X, given)
+            total, _ = timed(ranker.fit, X, given)
             few = X[:, :MIN].astype(np.float64)
             ours, ranker = timed(
                 FWSemiFS(n_features_to_select=6, estimator=estimator).fit, few, given
@@ -118,7 +118,7 @@ def fw(n_picks):
             plain, found = timed(plain_fw, few, given, estimator)
             assert found == ranker.picked_.tolist(), (found, ranker.picked_)
             print(
-                f"{learner:14}{whole:9.2f}{(whole - begun) / (n_picks - 5):10.2f}{ours:12.3f}"
+                f"{learner:14}{total:9.2f}{(total - begun) / (n_picks - 5):10.2f}{ours:12.3f}"
                 f"{plain:8.1f}{plain / ours:7.0f}",
                 flush=True,
             )
@@ -173,9 +173,9 @@ def linear(n_picks):
         ]
         slow, quick = (timed(ranker.fit, few, y)[0] for ranker in rankers)
         same = rankers[0].picked_.tolist() == rankers[1].picked_.tolist()
-        whole, _ = timed(rankers[1].fit, X, y)
+        total, _ = timed(rankers[1].fit, X, y)
         print(
-            f"{name:12}{slow:12.2f}{quick:10.3f}{slow / quick:7.0f}{whole:13.2f}  {same}",
+            f"{name:12}{slow:12.2f}{quick:10.3f}{slow / quick:7.0f}{total:13.2f}  {same}",
             flush=True,
         )
 

@@ -79,7 +79,7 @@ def wait(driver: Any, condition: Callable[[], bool]) -> None:
     WebDriverWait(driver, 60, poll_frequency=0.1).until(lambda _: condition())
 
 
-def settle(driver: Any) -> None:
+def wait_until_idle(driver: Any) -> None:
     """Wait until the page has said all that it has to say."""
     work = driver.find_element(By.ID, "working")
     quiet = 0
@@ -102,7 +102,7 @@ def label_rows(driver: Any, address: str) -> list[Image.Image]:
     name = driver.find_element(By.CSS_SELECTOR, "#row-name bdi")
     wait(driver, lambda: name.text != "")
     for given in range(max(VIEWS) + 1):
-        settle(driver)
+        wait_until_idle(driver)
         if given in VIEWS:
             views.append(photograph(driver))
         row = name.text

@@ -95,13 +95,15 @@ def families() -> plt.Figure:
     data = load_breast_cancer(as_frame=True)
     y = data.target.where(data.target.groupby(data.target).cumcount() < 8, -1)
     ranker = FisherScore(redundancy_threshold=0.7).fit(data.data, y)
-    rank, family = ranker.score_ranking_, np.asarray(ranker.representative_)
-    order = np.lexsort((rank, rank[family], family != np.arange(len(family)))[:2])
+    rank, representative = ranker.score_ranking_, np.asarray(ranker.representative_)
+    order = np.lexsort(
+        (rank, rank[representative], representative != np.arange(len(representative)))[:2]
+    )
     correlation = np.abs(np.corrcoef(data.data.to_numpy().T))[np.ix_(order, order)]
     names = np.asarray(data.data.columns)[order]
     figure, axes = plt.subplots(figsize=(8, 6.6))
     picture = axes.imshow(correlation, cmap="Blues", vmin=0, vmax=1)
-    kept = family[order] == order
+    kept = representative[order] == order
     axes.set_xticks([])
     axes.set_yticks(range(len(names)), names, fontsize=8)
     for text, stands in zip(axes.get_yticklabels(), kept, strict=True):

@@ -60,11 +60,11 @@ class SeesAll(Spy):
     sees_all_labels = True
 
 
-class SpyJudge(ClassifierMixin, BaseEstimator):
+class SpyEvaluator(ClassifierMixin, BaseEstimator):
     """Notes what it learns from and what it predicts."""
 
     learnt: ClassVar[list] = []
-    asked: ClassVar[list] = []
+    predicted_on: ClassVar[list] = []
 
     def fit(self, X, y):
         self.learnt.append((X.copy(), y.copy()))
@@ -72,11 +72,11 @@ class SpyJudge(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        self.asked.append(X.copy())
+        self.predicted_on.append(X.copy())
         return np.full(len(X), self.classes_[0])
 
 
-SPY_JUDGE = "tests.comparisons.SpyJudge"
+SPY_EVALUATOR = "tests.comparisons.SpyEvaluator"
 
 
 def record_of(dataset, method, run, values, level=None, **changes):

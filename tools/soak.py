@@ -132,7 +132,7 @@ def draw_parameters(rng, cls):
 # --- turns ----------------------------------------------------------------------------------------
 
 
-def fit_or_refuse(make, X, y):
+def fit_or_reject(make, X, y):
     """Return a fitted estimator, or the error that refuses the table."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -163,16 +163,16 @@ def turn_fit(rng, folder):
     def make(**more):
         return cls(**parameters, **more)
 
-    first = fit_or_refuse(make, X, y)
+    first = fit_or_reject(make, X, y)
     ranker = first[0]
     if ranker is not None:
         ranking = np.sort(ranker.ranking_)
         check(np.array_equal(ranking, np.arange(1, X.shape[1] + 1)), "no ranking of all columns")
-    same_outcome(first, fit_or_refuse(make, X, y), "again")
+    same_outcome(first, fit_or_reject(make, X, y), "again")
     if "n_jobs" in inspect.signature(cls).parameters:
-        same_outcome(first, fit_or_refuse(lambda: make(n_jobs=2), X, y), "n_jobs=2")
+        same_outcome(first, fit_or_reject(lambda: make(n_jobs=2), X, y), "n_jobs=2")
     form = draw_form(rng, X)
-    formed = fit_or_refuse(make, form, y)
+    formed = fit_or_reject(make, form, y)
     if not (
         sparse.issparse(form) and np.isnan(X).any()
     ):  # missing values in sparse rows are refused
@@ -187,7 +187,7 @@ def turn_use(rng, folder):
     X = draw_form(rng, X)
     cls = METHODS[name].cls
     parameters = draw_parameters(rng, cls)
-    ranker, refusal = fit_or_refuse(lambda: cls(**parameters), X, y)
+    ranker, refusal = fit_or_reject(lambda: cls(**parameters), X, y)
     if ranker is None:
         return f"{name}, refused: {refusal[:200]}"
     page = folder / "page.html"
@@ -223,8 +223,8 @@ def turn_learn(rng, folder):
     parameters = draw_parameters(rng, cls)
     if name == "labelled-only":  # it has no default
         parameters["estimator"] = GaussianNB()
-    first, refusal = fit_or_refuse(lambda: cls(**parameters), X, y)
-    second, _ = fit_or_refuse(lambda: cls(**parameters), X, y)
+    first, refusal = fit_or_reject(lambda: cls(**parameters), X, y)
+    second, _ = fit_or_reject(lambda: cls(**parameters), X, y)
     check((first is None) == (second is None), "refused once")
     if first is None:
         return f"{name}, refused: {refusal[:200]}"
@@ -286,15 +286,15 @@ def start(command):
 def finish(process):
     """Wait for a command; fail where it broke."""
     try:
-        _, said = process.communicate(timeout=AT_MOST)
+        _, output = process.communicate(timeout=AT_MOST)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         raise WrongError(f"took longer than {AT_MOST} s") from None
     # before Python has come to the command, Ctrl-C is Python's own
-    is_early = "KeyboardInterrupt" in said and "semisift" not in said
-    check("Traceback" not in said or is_early, f"a traceback: {said[-2000:]}")
-    return process.returncode, said
+    is_early = "KeyboardInterrupt" in output and "semisift" not in output
+    check("Traceback" not in output or is_early, f"a traceback: {output[-2000:]}")
+    return process.returncode, output
 
 
 def check_whole(path):
@@ -320,15 +320,15 @@ def check_whole(path):
 def turn_command(rng, folder):
     """Run a command to its end."""
     command, out = draw_command(rng, folder)
-    status, said = finish(start(command))
+    status, output = finish(start(command))
     check(status in (0, 1, 2), f"exit status {status}")
     check(out.exists() == (status == 0), f"exit status {status}, and a file: {out.exists()}")
     if status == 0:
         check_whole(out)
     else:
-        check(said.strip(), "refused without a word")
+        check(output.strip(), "refused without a word")
     check(not [*folder.glob(".semisift-*")], "a draft stayed")
-    return command[0] if status == 0 else f"{command[0]}, refused: {said.strip()[-200:]}"
+    return command[0] if status == 0 else f"{command[0]}, refused: {output.strip()[-200:]}"
 
 
 def turn_stop(rng, folder):
@@ -370,10 +370,10 @@ def stop_comparison(rng, folder, by):
 
     stopped(start(command("stopped")), rng, by, at_work=folder / "stopped")
     n_before = len(figures(folder / "stopped"))
-    status, said = finish(start([*command("stopped"), "--resume"]))
-    check(status == 0, f"not resumed: {said[-500:]}")
-    status, said = finish(start(command("straight")))
-    check(status == 0, f"not run: {said[-500:]}")
+    status, output = finish(start([*command("stopped"), "--resume"]))
+    check(status == 0, f"not resumed: {output[-500:]}")
+    status, output = finish(start(command("straight")))
+    check(status == 0, f"not run: {output[-500:]}")
     expected = figures(folder / "straight")
     check(len(expected) == 2 * RUNS, f"{len(expected)} records")
     check(figures(folder / "stopped") == expected, "other records after a stop")

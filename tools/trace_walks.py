@@ -84,12 +84,12 @@ def walks(folder: Path) -> dict[str, Callable[[], object]]:
         cells.obs["label"] = pd.Categorical(words)
         semisift.tl.rank_markers(cells, "label")
 
-    asked = "--methods fisher,laplacian --runs 2 --labels-per-class 4 --sizes 1,5 --n-jobs 1"
+    options = "--methods fisher,laplacian --runs 2 --labels-per-class 4 --sizes 1,5 --n-jobs 1"
 
     def compare() -> None:
         with tempfile.TemporaryDirectory(dir=folder) as store:
             here = ("--backend", "threading", "--out", f"{store}/results")
-            run_command("compare", *whole, *asked.split(), *here)
+            run_command("compare", *whole, *options.split(), *here)
 
     return {
         "FisherScore().fit": lambda: FisherScore().fit(X, y),

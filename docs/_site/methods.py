@@ -171,8 +171,8 @@ class Docstrings:
         elif text.startswith("When not to use it: "):
             self.fails.append(_sentence(text.removeprefix("When not to use it: ")))
         elif READING.match(text):
-            said = text.removeprefix("What is a reading: ")
-            self.reading.append(_sentence(said))
+            completed = text.removeprefix("What is a reading: ")
+            self.reading.append(_sentence(completed))
         elif text.startswith("```"):
             self.formula.append(text)
         else:

@@ -94,8 +94,8 @@ def _ways(folder: Path) -> Iterator[tuple[str, Callable[[Any], object]]]:
     truth = np.arange(N_ROWS) % 2
     X = np.abs(rng.normal(size=(N_ROWS, N_COLUMNS))) + truth[:, None] * [2, 1, 0, 0, 0, 0]
     y = np.where(np.arange(N_ROWS) < 16, truth, -1)
-    gaps = X.copy()
-    gaps[3, 2] = gaps[30, 4] = np.nan
+    with_missing = X.copy()
+    with_missing[3, 2] = with_missing[30, 4] = np.nan
     np.save(folder / "X.npy", X)
     stored = np.load(folder / "X.npy", mmap_mode="r")
     chunks = dask.array.from_array(X, chunks=(10, N_COLUMNS))
@@ -111,7 +111,7 @@ def _ways(folder: Path) -> Iterator[tuple[str, Callable[[Any], object]]]:
     yield "dense", lambda new: new().fit(X, y)
     yield "sparse", lambda new: new().fit(csr_array(X * (X > 1)), y)
     yield "frame", lambda new: new().fit(pl.DataFrame(X), y)
-    yield "NaN", lambda new: new().fit(gaps, y)
+    yield "NaN", lambda new: new().fit(with_missing, y)
     yield "memmap", lambda new: new().fit(stored, y)
     yield "dask", lambda new: new().fit(chunks, y)
     yield "groups", lambda new: has(new, "groups") and new().fit(X, y, groups=numbers // 2 % 10)

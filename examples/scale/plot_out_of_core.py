@@ -44,8 +44,8 @@ stored = OutOfCoreMatrix(
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", SubsamplingWarning)
     ranker = Consensus(redundancy_threshold=None, random_state=0).fit(stored, y)
-whole = Consensus(redundancy_threshold=None, random_state=0).fit(np.load(path), y)
-for name, each in [("130 MB of memory", ranker), ("all in memory", whole)]:
+in_memory = Consensus(redundancy_threshold=None, random_state=0).fit(np.load(path), y)
+for name, each in [("130 MB of memory", ranker), ("all in memory", in_memory)]:
     right = (each.transduction_ == truth)[y == -1].mean()
     n_found = (each.ranking_[:10] <= 10).sum()
     print(f"{name}: {n_found} of 10 useful columns found, {right:.1%} of hidden labels right")
@@ -61,8 +61,12 @@ fig, ax = plt.subplots(figsize=(5.6, 4.8), layout="constrained")
 useful = np.arange(p) < 10
 ax.plot([0, 1], [0, 1], color="#d5dae0", lw=1.2, zorder=0)
 look = {"ls": "none", "color": "#5b6570", "mfc": "white"}
-ax.plot(whole.scores_[~useful], ranker.scores_[~useful], marker="D", ms=5, label="useless", **look)
-ax.plot(whole.scores_[useful], ranker.scores_[useful], "o", color="#1f5fa8", ms=8, label="useful")
+ax.plot(
+    in_memory.scores_[~useful], ranker.scores_[~useful], marker="D", ms=5, label="useless", **look
+)
+ax.plot(
+    in_memory.scores_[useful], ranker.scores_[useful], "o", color="#1f5fa8", ms=8, label="useful"
+)
 ax.set(xlabel="score, all rows in memory", ylabel="score, at most 130 MB of memory", aspect="equal")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)

@@ -211,7 +211,7 @@ class Cluster:
         self._digests: dict[tuple[int, int], tuple[Any, str]] = {}
         self._check_workers()
 
-    def deal(self, n_tasks: int) -> list[str]:
+    def assign_workers(self, n_tasks: int) -> list[str]:
         """Return a worker for each of some tasks, the same ones as long as no worker changes."""
         threads = [worker for worker, n in sorted(self._threads().items()) for _ in range(n)]
         return [threads[i * len(threads) // n_tasks] for i in range(n_tasks)]
@@ -310,13 +310,13 @@ class Cluster:
             busy = Counter(other.worker for other in pending if other is not call)
             call.worker = min(threads, key=lambda each: busy[each] / threads[each])
         worker = str(call.worker)
-        held = [
+        contents = [
             [content.copy_on(self.client, worker) for content in arg.contents]
             for arg in call.args
             if isinstance(arg, Parcel)
         ]
         plain = [len(arg.contents) if isinstance(arg, Parcel) else (arg,) for arg in call.args]
-        futures = [future for each in held for future in each]
+        futures = [future for each in contents for future in each]
         call.future = self.client.submit(
             _do, call.task, plain, *futures, pure=False, workers=[worker]
         )
@@ -447,9 +447,9 @@ class Head:
         return self._thing
 
 
-def _do(task: Callable[..., Any], plain: list[Any], *held: Any) -> Any:
+def _do(task: Callable[..., Any], plain: list[Any], *contents: Any) -> Any:
     """Do one task on a worker, which spreads nothing any further."""
-    left = iter(held)
+    left = iter(contents)
     args: list[Any] = []
     for each in plain:
         if isinstance(each, tuple):
@@ -589,10 +589,10 @@ class Workers:
         given = [self._pool.put(thing) for thing in shared]
         if not hasattr(items, "__len__"):
             return self._pool.run(Call(task, (item, *given)) for item in items)
-        workers = self._pool.deal(len(items))
-        dealt = zip(items, workers, strict=True)
+        workers = self._pool.assign_workers(len(items))
+        assigned = zip(items, workers, strict=True)
         return self._pool.run(
-            [Call(task, (item, *given), worker) for item, worker in dealt], len(items)
+            [Call(task, (item, *given), worker) for item, worker in assigned], len(items)
         )
 
     def _in_processes(self, task: Any, items: Any, shared: tuple[Any, ...]) -> Iterator[Any]:

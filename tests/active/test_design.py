@@ -107,8 +107,8 @@ def test_equal_rows():
 
 
 def test_of_very_many_rows_some_are_asked_about(monkeypatch):
-    monkeypatch.setattr(_design, "MAX_ASKED", 100)
-    monkeypatch.setattr(_design, "MAX_HEARD", 20)
+    monkeypatch.setattr(_design, "MAX_CANDIDATES", 100)
+    monkeypatch.setattr(_design, "MAX_KNOWN", 20)
     T, doubt = rows_of(600)
     found = choose_rows(T, np.arange(50), 10, doubt=doubt)
     assert (found.rows >= 50).all()

@@ -94,10 +94,10 @@ def test_the_parts_of_a_fitted_ranker_have_a_say():
     ranker.fit(data.X, data.y)
     after = ranker.query(data.X, data.y)
     assert after.rows.tolist() == before.rows.tolist()
-    said = [reason for reason in after.reasons if reason.startswith("the parts disagree")]
-    assert said
+    reasons = [reason for reason in after.reasons if reason.startswith("the parts disagree")]
+    assert reasons
     numbers = [
-        [int(word) for word in reason.split(";")[0].split() if word.isdigit()] for reason in said
+        [int(word) for word in reason.split(";")[0].split() if word.isdigit()] for reason in reasons
     ]
     assert max(sum(each[:2]) for each in numbers) <= 8  # seven members and SSFI
     # a ranker that was fitted to other labels has none
@@ -112,9 +112,9 @@ def test_a_reason_names_the_column_and_the_classes():
     given = np.where(np.arange(200) < 6, y, -1)
     names = np.array(["ham", "spam", None], dtype=object)[given]
     found = Consensus().query(X, names, n=20)
-    told = " ".join(found.reasons)
-    assert "ham" in told
-    assert "spam" in told
+    reasons = " ".join(found.reasons)
+    assert "ham" in reasons
+    assert "spam" in reasons
     speaking = [reason for reason in found.reasons if "speaks most" in reason]
     assert speaking
     assert all("for which gene " in reason for reason in speaking)
@@ -161,7 +161,7 @@ def test_many_rows_are_looked_at_in_part(monkeypatch):
     assert ranker.query(X, given, n=5).rows.tolist() == found.rows.tolist()
 
 
-def test_gaps():
+def test_missing_values():
     data = make_data()
     X = data.X.copy()
     X[::7, 2] = np.nan

@@ -301,8 +301,10 @@ def test_a_stop_while_a_library_is_loaded_is_no_missing_library(monkeypatch, sto
 
 def test_a_lack_of_memory_is_one_sentence(monkeypatch):
     monkeypatch.setattr("click.Group.invoke", lambda *_: np.empty(1 << 55))
-    told = call("methods", code=1).stderr
-    assert re.fullmatch(r"Error: the memory does not suffice \(Unable .*\)\. Rank fewer .*\n", told)
+    output = call("methods", code=1).stderr
+    assert re.fullmatch(
+        r"Error: the memory does not suffice \(Unable .*\)\. Rank fewer .*\n", output
+    )
 
 
 def test_work_that_memory_does_not_suffice_for_is_not_begun(tmp_path, monkeypatch):
@@ -310,8 +312,8 @@ def test_work_that_memory_does_not_suffice_for_is_not_begun(tmp_path, monkeypatc
     monkeypatch.setattr("semisift.utils._memory.available_memory", lambda: 40_000_000)
     given = ("--label", "label", "--id", "id", "--method", "ssfi")
     many = ("--param", "n_members=1000000", "--param", "max_features=8")
-    told = call("rank", tmp_path / "table.csv", *given, *many, code=1).stderr
-    assert told == (
+    output = call("rank", tmp_path / "table.csv", *given, *many, code=1).stderr
+    assert output == (
         "Error: SSFI on 8 features needs 64 MB of memory, and 40 MB are free. Rank fewer features, "
         "or set a smaller n_members.\n"
     )
@@ -353,9 +355,9 @@ def test_what_the_stream_cannot_encode_is_escaped():
 )  # fmt: skip
 def test_numbers_of_jobs_have_one_rule(command):
     for jobs in ("0", "two", "99999999999"):
-        told = " ".join(call(*command, "--n-jobs", jobs, code=2).stderr.split())
+        output = " ".join(call(*command, "--n-jobs", jobs, code=2).stderr.split())
         rule = "must be a whole number other than 0, -1 for all processors"
-        assert f"'--n-jobs': {rule}: got '{jobs}'" in told
+        assert f"'--n-jobs': {rule}: got '{jobs}'" in output
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows removes no folder that is in use")
@@ -363,8 +365,8 @@ def test_a_folder_that_is_gone_is_said_to_be(tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    told = call("rank", "t.csv", "--label", "y", code=1).stderr
-    assert told == "Error: the folder that this was started in is gone. Go to another one.\n"
+    output = call("rank", "t.csv", "--label", "y", code=1).stderr
+    assert output == "Error: the folder that this was started in is gone. Go to another one.\n"
 
 
 def test_errors_of_the_system_name_their_file(monkeypatch):

@@ -66,9 +66,9 @@ def write_partly(n_labelled, n_rows=200):
 
 def test_a_table_whose_labels_judge_nothing_is_refused(folder):
     write_partly(8)
-    told = words(compare(files=["partly.csv"], code=1).stderr)
-    assert "data set 'partly': 2 labelled rows would judge the methods in a run" in told
-    assert "takes at least 10: of 200 rows 8 are labelled. Label more rows" in told
+    output = words(compare(files=["partly.csv"], code=1).stderr)
+    assert "data set 'partly': 2 labelled rows would judge the methods in a run" in output
+    assert "takes at least 10: of 200 rows 8 are labelled. Label more rows" in output
     data = read_table("partly.csv", label="kind")
     with pytest.raises(ValueError, match="2 labelled rows would judge"):
         semisift.compare("random", {"partly": (data.X, data.y)}, PROTOCOL)
@@ -216,8 +216,8 @@ def test_groups_are_kept_together_and_are_no_feature(folder):
 def test_a_row_without_a_group_is_refused(folder):
     groups = ["a", None, *["b"] * 176]
     write_csv(folder / "groups.csv", load_wine(), patient=pl.Series(groups))
-    told = compare("--group", "patient", files=["groups.csv"], code=1).stderr
-    assert "groups.csv: line 3: no group is given (--group patient)" in words(told)
+    output = compare("--group", "patient", files=["groups.csv"], code=1).stderr
+    assert "groups.csv: line 3: no group is given (--group patient)" in words(output)
 
 
 def test_declared_categories_of_an_npz_are_spread(folder):
@@ -294,12 +294,12 @@ def test_refused(folder):
                 "--out",
                 "out",
             ]
-            told = call(*given, *arguments, code=code).stderr
+            output = call(*given, *arguments, code=code).stderr
         elif arguments[0] == "--methods":
-            told = compare(methods=arguments[1], code=code).stderr
+            output = compare(methods=arguments[1], code=code).stderr
         else:
-            told = compare(*arguments, code=code).stderr
-        assert message in words(told)
+            output = compare(*arguments, code=code).stderr
+        assert message in words(output)
         assert sorted(path.name for path in folder.iterdir()) == ["iris.csv", "wine.csv"]
 
 
@@ -307,20 +307,20 @@ def test_what_must_be_said_is_asked_for(folder):
     given = ["compare", "wine.csv", "--label", "kind"]
     assert "--out DIR is missing" in call(*given, "--methods", "random", code=2).stderr
     assert "--methods is missing" in call(*given, "--out", "out", code=2).stderr
-    told = call("compare", "--methods", "random", "--out", "out", code=2).stderr
-    assert "FILES are missing" in told
-    told = call("compare", "--resume", "--out", "out", code=2).stderr
-    assert "out holds no comparison" in words(told)
-    told = call("compare", "wine.csv", "--methods", "random", "--out", "out", code=1).stderr
-    assert "wine.csv: a comparison needs labels. Pass --label" in words(told)
+    output = call("compare", "--methods", "random", "--out", "out", code=2).stderr
+    assert "FILES are missing" in output
+    output = call("compare", "--resume", "--out", "out", code=2).stderr
+    assert "out holds no comparison" in words(output)
+    output = call("compare", "wine.csv", "--methods", "random", "--out", "out", code=1).stderr
+    assert "wine.csv: a comparison needs labels. Pass --label" in words(output)
 
 
 def test_missing_values_name_the_file_and_the_option(folder):
     text = (folder / "iris.csv").read_text().replace("5.1", "", 1)
     (folder / "iris.csv").write_text(text)
-    told = words(compare(code=1).stderr)
-    assert "iris.csv: values are missing" in told
-    assert "--missing median" in told
+    output = words(compare(code=1).stderr)
+    assert "iris.csv: values are missing" in output
+    assert "--missing median" in output
     assert not (folder / "out").exists()
     compare("--missing", "median")
 
@@ -328,8 +328,8 @@ def test_missing_values_name_the_file_and_the_option(folder):
 def test_two_files_of_one_name(folder):
     (folder / "more").mkdir()
     (folder / "more" / "wine.csv.gz").write_bytes(b"")
-    told = words(compare(files=["wine.csv", "more/wine.csv.gz"], code=2).stderr)
-    assert "wine.csv and more/wine.csv.gz would both be called 'wine'" in told
+    output = words(compare(files=["wine.csv", "more/wine.csv.gz"], code=2).stderr)
+    assert "wine.csv and more/wine.csv.gz would both be called 'wine'" in output
 
 
 def test_a_comparison_is_not_overwritten(folder):
@@ -349,13 +349,13 @@ def records_of(folder):
 
 def test_resume_needs_nothing_but_the_folder(folder, tmp_path_factory, monkeypatch):
     compare("--labels-per-class", 2, "--sweep", "flipped=0,0.2", methods="fisher,random")
-    whole = Results.load("out")
+    full = Results.load("out")
     kept = {path: path.stat().st_mtime_ns for path in records_of(folder)[::2]}
     for path in records_of(folder)[1::2]:
         path.unlink()
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     call("compare", "--resume", "--out", folder / "out")
-    assert Results.load(folder / "out").same_numbers(whole)
+    assert Results.load(folder / "out").same_numbers(full)
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
 
 
@@ -391,9 +391,9 @@ def test_a_resumed_sweep_does_all_levels(folder):
 def test_another_comparison_is_not_resumed(folder, arguments, message):
     compare()
     before = {path: path.read_bytes() for path in (folder / "out").rglob("*.json")}
-    told = call("compare", "--resume", "--out", "out", *arguments, code=1).stderr
-    assert "another comparison than the one in the folder" in words(told)
-    assert message in words(told)
+    output = call("compare", "--resume", "--out", "out", *arguments, code=1).stderr
+    assert "another comparison than the one in the folder" in words(output)
+    assert message in words(output)
     assert {path: path.read_bytes() for path in (folder / "out").rglob("*.json")} == before
 
 
@@ -401,8 +401,8 @@ def test_a_changed_file_is_noticed(folder):
     compare()
     text = (folder / "iris.csv").read_text()
     (folder / "iris.csv").write_text(text.replace("5.1", "5.2", 1))
-    told = call("compare", "--resume", "--out", "out", code=1).stderr
-    assert "data set 'iris' has checksum=" in words(told)
+    output = call("compare", "--resume", "--out", "out", code=1).stderr
+    assert "data set 'iris' has checksum=" in words(output)
 
 
 # --- methods that fail or take too long -----------------------------------------------------------
@@ -472,10 +472,10 @@ def test_a_class_beside_the_data_can_take_part(folder):
 @pytest.mark.nightly
 def test_a_dead_process_is_told_and_its_records_are_kept(folder):
     dying = "fisher,random,all-labels,tests.rankers.Dying"
-    told = words(compare("--n-jobs", 2, methods=dying, code=1).stderr)
-    assert "a process at work died" in told
-    assert "tests.rankers.Dying on wine, run 0" in told
-    assert "--resume --out out --methods tests.rankers.Dying` goes on" in told
+    output = words(compare("--n-jobs", 2, methods=dying, code=1).stderr)
+    assert "a process at work died" in output
+    assert "tests.rankers.Dying on wine, run 0" in output
+    assert "--resume --out out --methods tests.rankers.Dying` goes on" in output
     assert Results.load("out").failures == []
     for path in records_of(folder):
         json.loads(path.read_text())
@@ -483,13 +483,13 @@ def test_a_dead_process_is_told_and_its_records_are_kept(folder):
 
 def test_a_scheduler_that_does_not_answer(folder, monkeypatch):
     monkeypatch.setattr(compare_module, "SECONDS_TO_CONNECT", 0.5)
-    told = compare("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
-    assert "no Dask scheduler answers there" in words(told)
+    output = compare("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
+    assert "no Dask scheduler answers there" in words(output)
     assert not (folder / "out").exists()
 
 
 def test_dask_is_an_extra(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    told = compare("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
-    assert 'pip install "semisift[dask]"' in told
+    output = compare("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
+    assert 'pip install "semisift[dask]"' in output
     compare("--n-jobs", 2, "--backend", "threading")

@@ -37,7 +37,7 @@ def read_ranking(path):
 def test_the_ranking_is_that_of_python(folder):
     options = ["--include", "x7", "--exclude", "x1", "--feature-groups", folder / "groups.csv"]
     options += ["--feature-weights", folder / "prior.csv", "--top", 4, "--out", folder / "r.csv"]
-    told = rank(folder, *options).output
+    output = rank(folder, *options).output
     data = make_data()
     known = {"include": ["x7"], "exclude": ["x1"], "feature_groups": {"pair": ["x0", "x3"]}}
     ranker = FisherScore(n_features_to_select=4, feature_weights={"x6": 3}, **known, random_state=0)
@@ -46,7 +46,7 @@ def test_the_ranking_is_that_of_python(folder):
     written = read_ranking(folder / "r.csv")
     assert written.select(columns).to_dicts() == frame.select(columns).to_dicts()
     np.testing.assert_array_equal(written["score"], frame["score"])
-    words = " ".join(told.split())
+    words = " ".join(output.split())
     assert "1 of 3 names of --feature-groups is not in the table" in words
     assert "1 of 2 names of --feature-weights is not in the table" in words
     assert "1 feature was kept" in words

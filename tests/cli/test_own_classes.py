@@ -44,11 +44,11 @@ SPECS = ["os.system:command=touch pwned", OWN, "un\x1b[31mheard", "trap.Trap", "
 def test_what_a_store_names_is_not_imported(folder, name, spec):
     (folder / "trap.py").write_text("open('pwned', 'w').close()")
     change_options(folder, **{name: ["random", spec] if name == "methods" else [spec]})
-    told = " ".join(call("compare", "--resume", "--out", "out", code=2).stderr.split())
-    assert "Nothing that a folder names is imported" in told
+    output = " ".join(call("compare", "--resume", "--out", "out", code=2).stderr.split())
+    assert "Nothing that a folder names is imported" in output
     option = "--methods" if name == "methods" else "--judge"
-    assert f"name them again: {option} " in told
-    assert "\x1b" not in told
+    assert f"name them again: {option} " in output
+    assert "\x1b" not in output
     assert not (folder / "pwned").exists()
     call("report", "out")
     assert not (folder / "pwned").exists()
@@ -71,8 +71,8 @@ def test_a_class_of_ones_own_is_named_again(folder):
 @pytest.mark.parametrize("option", ["--methods", "--judge"])
 def test_only_classes_with_fit_are_made(folder, spec, option):
     given = ["compare", "iris.csv", "--label", "kind", "--out", "new", "--methods", "random"]
-    told = " ".join(call(*given, option, spec, code=2).stderr.split())
-    assert "must be a class with fit" in told
+    output = " ".join(call(*given, option, spec, code=2).stderr.split())
+    assert "must be a class with fit" in output
     with pytest.raises(ValueError, match="must be a class with fit"):
         find_methods([spec])
     assert not (folder / "pwned").exists()

@@ -148,8 +148,8 @@ def test_a_classifier_without_probabilities_has_no_confidence(folder):
     shown = label(folder, *BASELINE, *svm, "--out", folder / "l.csv").stdout
     assert read_labels(folder / "l.csv")["confidence"].null_count() == 60
     assert "nan" not in shown
-    told = label(folder, *BASELINE, *svm, "--probabilities", "--out", folder / "m.csv", code=2)
-    assert "labelled-only with estimator=svm tells no probabilities" in told.stderr
+    output = label(folder, *BASELINE, *svm, "--probabilities", "--out", folder / "m.csv", code=2)
+    assert "labelled-only with estimator=svm tells no probabilities" in output.stderr
 
 
 def test_the_seed_decides(folder):
@@ -257,8 +257,8 @@ def test_refused(folder, monkeypatch):
 
 
 def test_labels_that_are_not_named_are_asked_for(folder):
-    told = call("predict", folder / "table.csv", *BASELINE, "--out", folder / "l.csv", code=1)
-    assert "labelled-only needs labels. Pass --label" in " ".join(told.stderr.split())
+    output = call("predict", folder / "table.csv", *BASELINE, "--out", folder / "l.csv", code=1)
+    assert "labelled-only needs labels. Pass --label" in " ".join(output.stderr.split())
 
 
 def test_a_classifier_that_takes_no_sparse_rows(folder):
@@ -267,8 +267,8 @@ def test_a_classifier_that_takes_no_sparse_rows(folder):
     y = np.where(make_data().y < 0, "", np.array(["A", "B"])[make_data().y])
     np.savez(folder / "sparse.npz", **parts, shape=sparse.shape, y=y)
     given = ("predict", folder / "sparse.npz", *BASELINE, "--param", "estimator=nb")
-    told = call(*given, "--out", folder / "l.csv", code=1).stderr
-    assert "labelled-only cannot learn from" in told
+    output = call(*given, "--out", folder / "l.csv", code=1).stderr
+    assert "labelled-only cannot learn from" in output
     assert not (folder / "l.csv").exists()
 
 
@@ -321,9 +321,9 @@ def test_learners_are_listed_and_told(monkeypatch):
         assert name in alone
     assert "enscls" in listed
     assert "enscls" not in alone
-    told = call("methods", "labelled-only").stdout
+    output = call("methods", "labelled-only").stdout
     for word in ("learner", "Breiman", "estimator"):
-        assert word in told
+        assert word in output
     assert "labelled-only" in call("methods", "x", code=2).stderr
 
 

@@ -277,9 +277,9 @@ def test_methods_are_listed_a_line_each_and_told(monkeypatch):
     assert len(lines) < len(entries) + 25
     for entry in entries.values():
         assert [line.split() for line in lines].count([entry.name, *entry.summary.split()]) == 1
-    told = call("methods", "SSFI").stdout
+    output = call("methods", "SSFI").stdout
     for word in ("Barkia", "n_members = 'auto'", "the source was followed", "two classes"):
-        assert word in told
+        assert word in output
     assert "co-forest" in call("methods", "Co-Forest").stdout
     assert "no method 'x'" in call("methods", "x", code=2).stderr
 
@@ -331,7 +331,7 @@ def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
     process, target = start_select(big_table)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
-    whole = target.read_bytes()
+    full = target.read_bytes()
     for delay in (0, 0.002, 0.01, 0.03, 0.1):
         target.unlink(missing_ok=True)
         process, target = start_select(big_table)
@@ -341,16 +341,16 @@ def test_a_killed_select_leaves_no_output_or_a_whole_one(big_table):
         time.sleep(delay)
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
-        assert not target.exists() or target.read_bytes() == whole
+        assert not target.exists() or target.read_bytes() == full
 
 
 @pytest.mark.kill
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for other processes")
 def test_an_interruption_leaves_nothing_and_says_so(big_table):
     process, target = start_select(big_table, 1_000_000, FORCE_COLOR="1")  # the bar tells the step
-    heard = b""
-    while b"Ranking" not in heard and (read := process.stderr.read1()):
-        heard += read
+    output = b""
+    while b"Ranking" not in output and (read := process.stderr.read1()):
+        output += read
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors

@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 
 from semisift import FisherScore
 from semisift.selection._result import MAX_LISTED
-from semisift.selection._summary import say_stability, say_test
+from semisift.selection._summary import format_stability, format_test
 from tests.commands import call
 
 UNLABELLED = -1
@@ -312,15 +312,15 @@ def assess(wine):
 
 
 def test_the_sentence_on_labels_counts_the_rankings(assess):
-    assert say_test(assess(n_resamples=0, n_permutations=19)) == (
+    assert format_test(assess(n_resamples=0, n_permutations=19)) == (
         "The labels tell something: of 19 rankings from shuffled labels none had best features "
         "scoring as high as these (p = 0.05)."
     )
-    assert say_test(assess(n_resamples=0, n_permutations=0)) == ""
+    assert format_test(assess(n_resamples=0, n_permutations=0)) == ""
 
 
 @pytest.mark.filterwarnings("ignore::semisift.exceptions.NovelClassWarning")
-def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
+def test_labels_that_are_too_few_to_permute_are_said(folder, wine):
     X, y, names = wine
     very_few = np.full(len(y), UNLABELLED)
     for label in (0, 1):
@@ -339,9 +339,9 @@ def test_labels_that_are_too_few_to_exchange_are_said(folder, wine):
 
 
 def test_the_sentence_on_stability_is_left_out_where_nothing_is_known(assess):
-    assert "the best feature is" in say_stability(assess(n_resamples=5, n_permutations=0))
-    assert say_stability(assess(n_resamples=5, n_permutations=0, n_best=13)) == ""
-    assert say_stability(assess(n_resamples=0, n_permutations=0)) == ""
+    assert "the best feature is" in format_stability(assess(n_resamples=5, n_permutations=0))
+    assert format_stability(assess(n_resamples=5, n_permutations=0, n_best=13)) == ""
+    assert format_stability(assess(n_resamples=0, n_permutations=0)) == ""
 
 
 # --- interrupted ----------------------------------------------------------------------------------
@@ -360,9 +360,9 @@ def test_an_interrupted_assessment_does_not_lose_the_ranking(folder):
         env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": "120"},  # the bar tells the step
         cwd=Path(__file__).parents[2],
     )
-    heard = b""
-    while b"Checking" not in heard and (more := process.stderr.read1()):
-        heard += more
+    output = b""
+    while b"Checking" not in output and (more := process.stderr.read1()):
+        output += more
     process.send_signal(signal.SIGINT)
     shown, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors

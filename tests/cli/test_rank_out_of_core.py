@@ -69,10 +69,10 @@ def ranked(path, *more):
 )
 def test_the_ranking_is_that_of_memory(tmp_path, form, method):
     path = write(tmp_path, form, height=70)
-    whole, _ = ranked(path, *in_memory(form), "--method", *method)
+    in_one, _ = ranked(path, *in_memory(form), "--method", *method)
     found, _ = ranked(path, *flags(form), "--method", *method)
-    assert found["ranking"] == whole["ranking"]
-    assert found["parameters"] == whole["parameters"]
+    assert found["ranking"] == in_one["ranking"]
+    assert found["parameters"] == in_one["parameters"]
 
 
 @pytest.mark.parametrize("form", TWO_FORMS)
@@ -80,13 +80,13 @@ def test_what_is_told_and_written(tmp_path, form):
     path = write(tmp_path, form)
     labels, page, passes = (tmp_path / name for name in ("labels.csv", "page.html", "passes"))
     more = ["--method", "transductive", "--param", "max_unlabelled=80", "--cache-dir", passes]
-    facts, said = ranked(path, *flags(form, *more, "--predictions", labels, "--report", page))
+    facts, output = ranked(path, *flags(form, *more, "--predictions", labels, "--report", page))
     words = (
         f"The ranking was made from 80 of {N_UNLABELLED} unlabelled rows, drawn at random; all "
         "rows were labelled in a last pass."
     )
     assert facts["notes"] == [words]
-    assert words in said.replace("\n", " ").replace("  ", " ")
+    assert words in output.replace("\n", " ").replace("  ", " ")
     text = page.read_text()
     assert words in text
     assert "this picture and those below show" in text
@@ -115,10 +115,10 @@ def test_statistics_are_those_of_all_rows(tmp_path):
 @pytest.mark.filterwarnings("always:150 kB of memory hold")
 @pytest.mark.parametrize("form", FORMS[2::2])
 def test_a_ranking_by_itself_is_assessed_on_the_sample(tmp_path, form):
-    facts, said = ranked(write(tmp_path, form), *flags(form, "--seed", "1"))
+    facts, output = ranked(write(tmp_path, form), *flags(form, "--seed", "1"))
     assert facts["assessment"]["n_permutations"] > 0
-    assert said.count("of memory hold") == 1
-    assert "valid feature names" not in said
+    assert output.count("of memory hold") == 1
+    assert "valid feature names" not in output
     assert {row["feature"] for row in facts["ranking"][:4]} == set(GENES[:4])
 
 
@@ -128,9 +128,9 @@ def test_long_tails_are_seen_in_some_rows(tmp_path, form):
     path = write(tmp_path, form, X.astype(np.float32))
     options = flags(form, "--method", "fisher")
     assert "long right tail" in call("rank", path, *options).output
-    said = call("rank", path, *options, "--log").output
-    assert "long right tail" not in said
-    assert "log(1 + x) is taken of 30 columns" in said
+    output = call("rank", path, *options, "--log").output
+    assert "long right tail" not in output
+    assert "log(1 + x) is taken of 30 columns" in output
 
 
 def test_a_trial_hides_labels(tmp_path):
@@ -146,14 +146,14 @@ def test_a_trial_hides_labels(tmp_path):
 @pytest.mark.parametrize("form", TWO_FORMS)
 def test_the_reduced_table_is_written_by_blocks(tmp_path, form, monkeypatch):
     path = write(tmp_path, form)
-    small, whole = (tmp_path / f"{name}.{form.partition('.')[2]}" for name in ("small", "whole"))
+    small, in_one = (tmp_path / f"{name}.{form.partition('.')[2]}" for name in ("small", "whole"))
     method = ["--method", "fisher", "--top", "4"]
-    call("select", path, *in_memory(form), *method, "--out", whole)
+    call("select", path, *in_memory(form), *method, "--out", in_one)
     monkeypatch.setattr("semisift.io._formats._anndata.WRITTEN_AT_ONCE", 3000)
     monkeypatch.setattr("semisift.io._formats.parquet.read_in_child", None)  # nor read as a whole
     call("select", path, *flags(form), *method, "--out", small)
     monkeypatch.undo()
-    one, other = (read_table(each, **reading(form)) for each in (small, whole))
+    one, other = (read_table(each, **reading(form)) for each in (small, in_one))
     assert one.feature_names == other.feature_names == GENES[:4]
     assert one.y.tolist() == other.y.tolist()
     assert one.row_ids == other.row_ids == CELLS
@@ -171,9 +171,9 @@ def test_bad_values_leave_nothing(tmp_path, form):
     path, target = write(tmp_path, form, X, height=10), tmp_path / "out"
     target.mkdir()
     outputs = ["--out", target / "r.csv", "--report", target / "r.html"]
-    said = call("rank", path, *flags(form, "--method", "variance", *outputs), code=1).output
-    assert "NaN" in said
-    assert "(row 417 of" in said
+    output = call("rank", path, *flags(form, "--method", "variance", *outputs), code=1).output
+    assert "NaN" in output
+    assert "(row 417 of" in output
     assert list(target.iterdir()) == []
 
 
@@ -189,21 +189,25 @@ def test_bad_values_leave_nothing(tmp_path, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_what_needs_all_values_is_refused(tmp_path, form, options, message):
     path = write(tmp_path, form)
-    said = " ".join(call("rank", path, *flags(form, *options), code=1).output.split())
-    assert message in said
-    assert "Allow more with --max-memory" in said
+    output = " ".join(call("rank", path, *flags(form, *options), code=1).output.split())
+    assert message in output
+    assert "Allow more with --max-memory" in output
 
 
 def test_sizes_and_places_that_are_none(tmp_path):
     path = write(tmp_path, "csr.h5ad")
-    said = call("rank", path, "--label", "kind", "--max-memory", "much", code=2).output
-    assert "--max-memory must be a number of bytes, such as 4GB" in said
+    output = call("rank", path, "--label", "kind", "--max-memory", "much", code=2).output
+    assert "--max-memory must be a number of bytes, such as 4GB" in output
     (tmp_path / "taken").write_text("")
-    said = call("rank", path, *flags("csr.h5ad", "--cache-dir", tmp_path / "taken"), code=1).output
-    assert "no folder can be made there" in said
+    output = call(
+        "rank", path, *flags("csr.h5ad", "--cache-dir", tmp_path / "taken"), code=1
+    ).output
+    assert "no folder can be made there" in output
     (tmp_path / "t.csv").write_text("a,b,kind\n1,2,a\n3,4,b\n")
-    said = call("rank", tmp_path / "t.csv", "--label", "kind", "--max-memory", "1GB", code=1).output
-    assert "--max-memory is for h5ad, zarr, parquet files" in said
+    output = call(
+        "rank", tmp_path / "t.csv", "--label", "kind", "--max-memory", "1GB", code=1
+    ).output
+    assert "--max-memory is for h5ad, zarr, parquet files" in output
 
 
 def test_a_classifier_holds_all_rows(tmp_path, monkeypatch):
@@ -211,8 +215,10 @@ def test_a_classifier_holds_all_rows(tmp_path, monkeypatch):
     path, target = write(tmp_path, "csr.h5ad"), tmp_path / "labels.csv"
     call("predict", path, "--label", "kind", "--out", target)
     assert len(pl.read_csv(target, comment_prefix="#")) == N_ROWS
-    said = call("predict", path, "--label", "kind", "--max-memory", "1MB", "--out", target, code=2)
-    assert "No such option" in said.output
+    output = call(
+        "predict", path, "--label", "kind", "--max-memory", "1MB", "--out", target, code=2
+    )
+    assert "No such option" in output.output
 
 
 # --- progress, interruption, resumption -----------------------------------------------------------
@@ -228,11 +234,11 @@ def test_a_pass_has_a_bar_of_its_own(tmp_path, monkeypatch):
     )
     path = write(tmp_path, "csr.h5ad")
     method = ["--method", "transductive", "--param", "max_unlabelled=80"]
-    said = call("rank", path, *flags("csr.h5ad", *method)).output
-    assert "labelling, " in said
-    assert " rows/s" in said
-    said = call("rank", path, *flags("csr.h5ad", *method), "--quiet").output
-    assert "rows/s" not in said
+    output = call("rank", path, *flags("csr.h5ad", *method)).output
+    assert "labelling, " in output
+    assert " rows/s" in output
+    output = call("rank", path, *flags("csr.h5ad", *method), "--quiet").output
+    assert "rows/s" not in output
 
 
 SLOW = """

@@ -43,8 +43,8 @@ FAST = ["--label", "kind", "--method", "transductive"]
 
 
 def test_the_terminal_lists_the_best_of_each_class(cells):
-    said = call("rank", cells, *FAST, "--by-class").stdout
-    lines = said[said.index("What is higher in each class") :].splitlines()
+    output = call("rank", cells, *FAST, "--by-class").stdout
+    lines = output[output.index("What is higher in each class") :].splitlines()
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines if "│" in line]
     assert [row[0] for row in rows if row[0] in MARKED] == ["=b", "NK", "T cell"]
     for place, row in enumerate(rows):
@@ -59,11 +59,11 @@ def test_the_terminal_lists_the_best_of_each_class(cells):
 def test_files_and_page_hold_them(cells, tmp_path):
     outputs = {"ranking": tmp_path / "r.json", "markers": tmp_path / "m.csv"}
     page = tmp_path / "r.html"
-    said = call(
+    output = call(
         *("rank", cells, *FAST, "--by-class", "--report", page),
         *("--ranking", outputs["ranking"], "--markers", outputs["markers"]),
     ).stdout
-    assert f"Written: {outputs['markers'].name}" in said.replace(str(tmp_path) + "/", "")
+    assert f"Written: {outputs['markers'].name}" in output.replace(str(tmp_path) + "/", "")
     data = read_table(cells, label="kind")
     found = TransductiveScore(random_state=0).fit(data.X, data.y).markers(data.X, data.y)
     table = pl.read_csv(outputs["markers"], comment_prefix="#")
@@ -86,8 +86,8 @@ def test_files_and_page_hold_them(cells, tmp_path):
 @pytest.mark.parametrize("ending", ["tsv", "parquet", "json"])
 def test_markers_alone_ask_for_them(cells, tmp_path, ending):
     path = tmp_path / f"m.{ending}"
-    said = call("rank", cells, *FAST, "--markers", path, "--spreadsheet-safe").stdout
-    assert "What is higher in each class" in said
+    output = call("rank", cells, *FAST, "--markers", path, "--spreadsheet-safe").stdout
+    assert "What is higher in each class" in output
     if ending == "parquet":
         table = pl.read_parquet(path)
     elif ending == "tsv":
@@ -135,16 +135,16 @@ def test_rows_that_stay_in_the_file_have_the_same_markers(cells, tmp_path, monke
 
 def test_methods_and_tables_without_classes_are_refused(cells, tmp_path):
     for method in ("variance", "laplacian"):
-        said = " ".join(
+        output = " ".join(
             call("rank", cells, "--method", method, "--by-class", code=2).output.split()
         )
-        assert f"--by-class: {method} looks at no labels, so it knows no classes" in said
-        assert "consensus" in said
-        said = call("rank", cells, "--method", method, "--markers", tmp_path / "m.csv", code=2)
-        assert "--markers: " in said.output
+        assert f"--by-class: {method} looks at no labels, so it knows no classes" in output
+        assert "consensus" in output
+        output = call("rank", cells, "--method", method, "--markers", tmp_path / "m.csv", code=2)
+        assert "--markers: " in output.output
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("c0,c1\nc2,c3\n")
     given = ["--method", "constraint", "--cannot-link", pairs, "--by-class"]
-    said = " ".join(call("rank", cells, *given, code=1).output.split())
-    assert "--by-class needs labelled rows of each class, and no row is labelled" in said
+    output = " ".join(call("rank", cells, *given, code=1).output.split())
+    assert "--by-class needs labelled rows of each class, and no row is labelled" in output
     call("rank", cells, *FAST, "--markers", tmp_path / "m.xlsx", code=2)

@@ -28,11 +28,11 @@ def folder(tmp_path):
     )
     frame.write_csv(tmp_path / "table.csv")
     drawn = np.random.default_rng(0).random((60, 8)) < 0.1
-    gaps = [
+    missing = [
         pl.when(pl.Series(drawn[:, j])).then(None).otherwise(pl.col(name)).alias(name)
         for j, name in enumerate(FEATURES)
     ]
-    frame.with_columns(gaps).write_csv(tmp_path / "gaps.csv")
+    frame.with_columns(missing).write_csv(tmp_path / "gaps.csv")
     label = pl.col("label")
     frame.with_columns(pl.when(label == "A").then(label)).write_csv(tmp_path / "one.csv")
     return tmp_path
@@ -54,8 +54,8 @@ def words(result):
 
 
 def test_groups_batches_and_weights_are_those_of_python(folder):
-    told = words(rank(folder, *options(*KNOWN), "--assess", "fast", "--out", folder / "r.json"))
-    assert "table.csv: 60 rows of 15 groups in 3 batches, of which 12 carry a label" in told
+    output = words(rank(folder, *options(*KNOWN), "--assess", "fast", "--out", folder / "r.json"))
+    assert "table.csv: 60 rows of 15 groups in 3 batches, of which 12 carry a label" in output
     facts = json.loads((folder / "r.json").read_text())
     data = read_table(folder / "table.csv", label="label", id="id", **KNOWN)
     assert data.feature_names == FEATURES
@@ -78,8 +78,8 @@ def test_a_reduced_table_keeps_the_columns_of_the_study(folder):
 
 
 def test_without_them_nothing_is_said_of_them(folder):
-    told = words(rank(folder, *options(), "--out", folder / "r.json"))
-    assert "60 rows, of which" in told
+    output = words(rank(folder, *options(), "--out", folder / "r.json"))
+    assert "60 rows, of which" in output
     about = json.loads((folder / "r.json").read_text())["input"]
     assert not {*KNOWN, "groups", "batches"} & {*about}
 
@@ -88,8 +88,8 @@ def test_batches_of_one_class(folder):
     frame = pl.read_csv(folder / "table.csv")
     plate = pl.when(pl.col("label") == "A").then(pl.lit("own")).otherwise(pl.col("plate"))
     frame.with_columns(plate.alias("plate")).write_csv(folder / "table.csv")
-    told = words(rank(folder, *options("batch"), "--report", folder / "r.html"))
-    assert "The labelled rows of 'A', 'B' are each all in batches without labelled rows" in told
+    output = words(rank(folder, *options("batch"), "--report", folder / "r.html"))
+    assert "The labelled rows of 'A', 'B' are each all in batches without labelled rows" in output
     assert "takes out part of the difference" in (folder / "r.html").read_text()
 
 
@@ -101,9 +101,9 @@ def test_batches_of_one_class(folder):
     ],
 )
 def test_methods_that_do_not_take_it_name_those_that_do(method, given, what, mark, folder):
-    told = words(rank(folder, *given, method=method, code=2))
-    assert f"{method} does not take {what}. Those that do: consensus" in told
-    able = told.partition("Those that do: ")[2].rstrip(".").split(", ")
+    output = words(rank(folder, *given, method=method, code=2))
+    assert f"{method} does not take {what}. Those that do: consensus" in output
+    able = output.partition("Those that do: ")[2].rstrip(".").split(", ")
     expected = [name for name, each in METHODS.items() if mark(each.cls)]
     assert set(expected) <= set(able)
     assert method not in able
@@ -123,23 +123,23 @@ def test_learners_get_what_they_take(folder):
     model = TransductiveClassifier(random_state=0)
     model.fit(data.X, data.y, groups=data.groups, sample_weight=data.weight)
     np.testing.assert_array_equal(labels["p_A"], model.predict_proba(data.X)[:, 0])
-    told = words(call("predict", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
+    output = words(call("predict", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
                       "--method", "rasco", code=2))  # fmt: skip
     able = [name for name in CLASSIFIERS if name.startswith(("co-forest", "co-bc", "tri", "ss-"))]
-    assert f"rasco does not take groups. Those that do: {', '.join(able)}, transduction." in told
+    assert f"rasco does not take groups. Those that do: {', '.join(able)}, transduction." in output
     call("predict", folder / "table.csv", *given, "--group", "donor", "--drop", "w",
          "--method", "tri-training")  # fmt: skip
 
 
-def test_gaps_stay(folder):
-    told = words(rank(folder, *options(), table="gaps.csv", code=1))
-    assert "or --missing keep for a method that takes gaps" in told
+def test_missing_values_stay(folder):
+    output = words(rank(folder, *options(), table="gaps.csv", code=1))
+    assert "or --missing keep for a method that takes gaps" in output
     keep = ["--missing", "keep"]
     report = ["--report", folder / "r.html", "--out", folder / "r.json"]
-    told = words(rank(folder, *options(), *keep, *report, table="gaps.csv"))
+    output = words(rank(folder, *options(), *keep, *report, table="gaps.csv"))
     frame = pl.read_csv(folder / "gaps.csv")
     n_missing = sum(frame.select(FEATURES).null_count().row(0))
-    assert f"{n_missing} missing values in 8 columns, kept as gaps" in told
+    assert f"{n_missing} missing values in 8 columns, kept as gaps" in output
     facts = json.loads((folder / "r.json").read_text())
     assert facts["input"]["missing"] == "keep"
     expected = FisherScore().fit(frame.select(FEATURES).to_numpy(), frame["label"].to_list())
@@ -153,62 +153,62 @@ def test_gaps_stay(folder):
     assert not re.search(r"\bnan\b", shown)
 
 
-def test_a_reduced_table_has_its_gaps(folder):
+def test_a_reduced_table_has_its_missing_values(folder):
     rank(folder, *options(), "--missing", "keep", "--top", 8, "--out", folder / "s.csv",
          table="gaps.csv", command="select")  # fmt: skip
     before, after = pl.read_csv(folder / "gaps.csv"), pl.read_csv(folder / "s.csv")
     assert after.select(FEATURES).equals(before.select(FEATURES))
 
 
-def test_a_comparison_takes_no_gaps(folder):
+def test_a_comparison_takes_no_missing_values(folder):
     given = ["--label", "label", "--methods", "fisher", "--missing", "keep"]
-    told = words(call("compare", folder / "gaps.csv", *given, "--out", folder / "runs", code=2))
-    assert "--missing: the judges of a comparison take no missing values" in told
+    output = words(call("compare", folder / "gaps.csv", *given, "--out", folder / "runs", code=2))
+    assert "--missing: the judges of a comparison take no missing values" in output
 
 
 def test_one_labelled_class(folder):
     outputs = ["--report", folder / "r.html", "--predictions", folder / "l.csv"]
     outputs += ["--out", folder / "r.json"]
     given = [*options(), *outputs]
-    told = words(rank(folder, *given, table="one.csv", method="transductive"))
-    said = "One class is labelled: 18 unlabelled rows were taken for the rest; about"
-    assert said in told
-    assert "of the unlabelled rows are estimated to be of it" in told
-    assert said in (folder / "r.html").read_text()
+    output = words(rank(folder, *given, table="one.csv", method="transductive"))
+    output = "One class is labelled: 18 unlabelled rows were taken for the rest; about"
+    assert output in output
+    assert "of the unlabelled rows are estimated to be of it" in output
+    assert output in (folder / "r.html").read_text()
     assert set(pl.read_csv(folder / "l.csv")["label"]) == {"A", "other"}
     facts = json.loads((folder / "r.json").read_text())
     assert 0.02 <= facts["positive_share"] <= 0.98
     known = ["--param", "class_prior={'A': .2, 'other': .8}"]
-    told = words(rank(folder, *given, *known, table="one.csv", method="transductive"))
-    assert "20% of the unlabelled rows are of it, as class_prior says" in told
-    told = words(call("predict", folder / "one.csv", "--label", "label", "--id", "id", *options(
+    output = words(rank(folder, *given, *known, table="one.csv", method="transductive"))
+    assert "20% of the unlabelled rows are of it, as class_prior says" in output
+    output = words(call("predict", folder / "one.csv", "--label", "label", "--id", "id", *options(
         "group", "weight"), "--out", folder / "l.csv"))  # fmt: skip
-    assert "One class is labelled: " in told
+    assert "One class is labelled: " in output
 
 
 def test_one_class_is_too_few(folder):
     frame = pl.read_csv(folder / "one.csv").drop_nulls("label")
     frame.write_csv(folder / "one.csv")
-    told = words(rank(folder, *options(), table="one.csv", code=1))
-    assert "there are 6 rows of the class 'A' and 0 unlabelled" in told
-    told = words(call("predict", folder / "table.csv", "--label", "label", "--unlabelled", "B",
+    output = words(rank(folder, *options(), table="one.csv", code=1))
+    assert "there are 6 rows of the class 'A' and 0 unlabelled" in output
+    output = words(call("predict", folder / "table.csv", "--label", "label", "--unlabelled", "B",
                       "--id", "id", *options("group", "weight")[:2], "--drop", "plate", "--drop",
                       "w", "--method", "co-forest", "--out", folder / "l.csv", code=1))  # fmt: skip
-    assert "take a method that finds the rest by itself (--method transduction)" in told
+    assert "take a method that finds the rest by itself (--method transduction)" in output
 
 
 def test_methods_tell_what_they_take():
     listed = words(call("methods"))
     assert "Take weights (--weight): consensus, " in listed
     assert "one labelled class" not in listed  # which all of them take
-    told = words(call("methods", "constraint"))
-    assert "Takes: missing values (--missing keep), weights (--weight), groups (--group)" in told
-    assert "pairs of rows (--must-link, --cannot-link), one labelled class" in told
+    output = words(call("methods", "constraint"))
+    assert "Takes: missing values (--missing keep), weights (--weight), groups (--group)" in output
+    assert "pairs of rows (--must-link, --cannot-link), one labelled class" in output
     assert "Takes: values and labels alone" in words(call("methods", "rasco"))
 
 
 @pytest.mark.nightly
-def test_a_real_table_with_groups_gaps_and_one_class(data_dir, tmp_path):
+def test_a_real_table_with_groups_missing_values_and_one_class(data_dir, tmp_path):
     with np.load(data_dir / "sonar.npz", allow_pickle=False) as file:
         X, y = file["X"].copy(), file["y"]
     X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
@@ -216,11 +216,11 @@ def test_a_real_table_with_groups_gaps_and_one_class(data_dir, tmp_path):
     np.savez(tmp_path / "sonar.npz", X=X, y=np.where(y == 1, "mine", "rock"), site=site)
     given = ["--labels-per-class", 10, "--group", "site", "--missing", "keep", "--no-assess"]
     given += ["--report", tmp_path / "r.html", "--predictions", tmp_path / "l.csv"]
-    told = words(call("rank", tmp_path / "sonar.npz", *given))
-    assert "208 rows of 9 groups, of which 20 carry a label" in told
-    assert "missing values in 60 columns, kept as gaps" in told
-    told = words(call("rank", tmp_path / "sonar.npz", "--unlabelled", "rock", *given))
-    assert "One class is labelled: 30 unlabelled rows were taken for the rest" in told
+    output = words(call("rank", tmp_path / "sonar.npz", *given))
+    assert "208 rows of 9 groups, of which 20 carry a label" in output
+    assert "missing values in 60 columns, kept as gaps" in output
+    output = words(call("rank", tmp_path / "sonar.npz", "--unlabelled", "rock", *given))
+    assert "One class is labelled: 30 unlabelled rows were taken for the rest" in output
     assert set(pl.read_csv(tmp_path / "l.csv")["label"]) == {"mine", "other"}
 
 

@@ -155,10 +155,10 @@ def test_a_report_can_be_asked_for_later(folder):
 
 
 def test_a_comparison_that_failed_altogether_has_a_report(folder):
-    told = call(
+    output = call(
         *("compare", "iris.csv", "--label", "kind", "--methods", "tests.rankers.Failing"),
         *("--out", "failed", "--runs", 1),
         code=1,
     )
-    assert "every run failed" in told.stderr
+    assert "every run failed" in output.stderr
     assert (folder / "failed" / "report.html").exists()

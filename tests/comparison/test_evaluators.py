@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from semisift.comparison._evaluators import evaluate, find_evaluators, measure, ready
 from semisift.comparison._protocol import METRICS, PROTOCOLS, Protocol
 from semisift.comparison._splits import draw_split
-from tests.comparisons import SPY_JUDGE, SpyJudge
+from tests.comparisons import SPY_EVALUATOR, SpyEvaluator
 from tests.nightly import few_daily
 
 X, Y = load_wine(return_X_y=True)
@@ -26,20 +26,20 @@ SSFI = PROTOCOLS["ssfi"]
 
 @pytest.fixture
 def spy():
-    SpyJudge.learnt.clear()
-    SpyJudge.asked.clear()
-    return SpyJudge
+    SpyEvaluator.learnt.clear()
+    SpyEvaluator.predicted_on.clear()
+    return SpyEvaluator
 
 
 def split_of(protocol=SSFI, y=Y, seed=0):
     return draw_split(y, protocol, np.random.default_rng(seed))
 
 
-def make_judge(name, seed, n_rows):
+def make_evaluator(name, seed, n_rows):
     return ready(find_evaluators([name])[name], seed, n_rows)
 
 
-def judged(protocol, X=X, y=Y, order=ORDER):
+def curves_of(protocol, X=X, y=Y, order=ORDER):
     return evaluate(order, X, y, split_of(protocol, y), protocol, seed=5)
 
 
@@ -66,12 +66,12 @@ def test_curve_is_that_of_the_best_features(name):
         .score(Z[split.test][:, ORDER[:size]], Y[split.test])
         for size in protocol.sizes
     ]
-    assert_allclose(judged(protocol)[name]["accuracy"], expected, rtol=1e-12)
+    assert_allclose(curves_of(protocol)[name]["accuracy"], expected, rtol=1e-12)
 
 
 def test_a_curve_for_each_judge_and_metric():
     protocol = replace(SSFI, judges=("tree", "nb"), metrics=METRICS, sizes=(2, 5))
-    curves = judged(protocol)
+    curves = curves_of(protocol)
     assert list(curves) == ["tree", "nb"]
     for curve in curves.values():
         assert list(curve) == list(METRICS)
@@ -80,13 +80,13 @@ def test_a_curve_for_each_judge_and_metric():
 
 def test_sizes_in_any_order():
     up, down = (
-        judged(replace(SSFI, sizes=sizes))["tree"]["accuracy"] for sizes in [(2, 7), (7, 2)]
+        curves_of(replace(SSFI, sizes=sizes))["tree"]["accuracy"] for sizes in [(2, 7), (7, 2)]
     )
     assert up == down[::-1]
 
 
 def test_sizes_beyond_the_features_have_no_value():
-    curves = judged(replace(SSFI, sizes=(1, 13, 14)))
+    curves = curves_of(replace(SSFI, sizes=(1, 13, 14)))
     assert [value is None for value in curves["tree"]["accuracy"]] == [False, False, True]
 
 
@@ -94,9 +94,9 @@ def test_sizes_beyond_the_features_have_no_value():
 def test_judges_see_the_same_bits_of_sparse_and_dense_data(spy, scaling):
     values = np.random.default_rng(0).normal(size=(90, 30))
     values[values < 0.5] = 0
-    protocol = replace(SSFI, scaling=scaling, judges=(SPY_JUDGE,), sizes=(6,))
+    protocol = replace(SSFI, scaling=scaling, judges=(SPY_EVALUATOR,), sizes=(6,))
     for form in (values, np.asfortranarray(values), csr_array(values)):
-        judged(protocol, form, np.arange(90) % 3, np.arange(30)[::-1])
+        curves_of(protocol, form, np.arange(90) % 3, np.arange(30)[::-1])
     for rows, _ in spy.learnt[1:]:
         assert_array_equal(rows, spy.learnt[0][0])
 
@@ -105,16 +105,16 @@ def test_judges_see_the_same_bits_of_sparse_and_dense_data(spy, scaling):
 
 
 def test_learns_from_all_training_rows_with_true_labels(spy):
-    judged(replace(SSFI, judges=(SPY_JUDGE,), sizes=(3,)))
+    curves_of(replace(SSFI, judges=(SPY_EVALUATOR,), sizes=(3,)))
     split = split_of()
-    [(rows, labels)], [asked] = spy.learnt, spy.asked
+    [(rows, labels)], [predicted] = spy.learnt, spy.predicted_on
     assert_array_equal(rows, X[split.train][:, ORDER[:3]])
     assert_array_equal(labels, Y[split.train])
-    assert_array_equal(asked, X[split.test][:, ORDER[:3]])
+    assert_array_equal(predicted, X[split.test][:, ORDER[:3]])
 
 
 def test_learns_from_the_labelled_rows_alone(spy):
-    judged(replace(SSFI, judges=(SPY_JUDGE,), sizes=(3,), train_on="labelled"))
+    curves_of(replace(SSFI, judges=(SPY_EVALUATOR,), sizes=(3,), train_on="labelled"))
     split = split_of()
     labelled = split.train[split.is_labelled]
     [(rows, labels)] = spy.learnt
@@ -126,7 +126,7 @@ def test_learns_from_the_labelled_rows_alone(spy):
 def test_rows_of_unknown_class_are_no_lesson(spy):
     y = Y.copy()
     y[::5] = -1
-    judged(replace(SSFI, judges=(SPY_JUDGE,), sizes=(3,)), y=y)
+    curves_of(replace(SSFI, judges=(SPY_EVALUATOR,), sizes=(3,)), y=y)
     [(_, labels)] = spy.learnt
     assert (labels >= 0).all()
 
@@ -139,22 +139,24 @@ def test_rows_of_unknown_class_are_no_lesson(spy):
     ("scaling", "scaler"), [("standard", StandardScaler()), ("minmax", MinMaxScaler())]
 )
 def test_scaling_is_that_of_the_training_rows(spy, scaling, scaler, train_on):
-    protocol = replace(SSFI, judges=(SPY_JUDGE,), sizes=(4,), scaling=scaling, train_on=train_on)
-    judged(protocol)
+    protocol = replace(
+        SSFI, judges=(SPY_EVALUATOR,), sizes=(4,), scaling=scaling, train_on=train_on
+    )
+    curves_of(protocol)
     split = split_of()
     scaler.fit(X[split.train][:, ORDER[:4]])
-    assert_allclose(spy.asked[0], scaler.transform(X[split.test][:, ORDER[:4]]), rtol=1e-10)
+    assert_allclose(spy.predicted_on[0], scaler.transform(X[split.test][:, ORDER[:4]]), rtol=1e-10)
 
 
 @pytest.mark.parametrize("scaling", few_daily([None, "standard", "minmax"], 2))
 def test_test_rows_change_nothing_that_is_learnt(spy, scaling):
-    protocol = replace(SSFI, judges=(SPY_JUDGE,), sizes=(1, 8), scaling=scaling)
-    judged(protocol)
+    protocol = replace(SSFI, judges=(SPY_EVALUATOR,), sizes=(1, 8), scaling=scaling)
+    curves_of(protocol)
     expected = list(spy.learnt)
     spy.learnt.clear()
     wild = X.copy()
     wild[split_of().test] = 1e12 * np.random.default_rng(0).normal(size=wild[split_of().test].shape)
-    judged(protocol, wild)
+    curves_of(protocol, wild)
     for (rows, labels), (same_rows, same_labels) in zip(expected, spy.learnt, strict=True):
         assert_array_equal(rows, same_rows)
         assert_array_equal(labels, same_labels)
@@ -174,7 +176,7 @@ def test_a_feature_without_spread_in_training_does_not_drown_the_others():
 
 def test_the_caller_s_data_are_not_changed():
     kept = X.copy()
-    judged(replace(SSFI, scaling="standard"))
+    curves_of(replace(SSFI, scaling="standard"))
     assert_array_equal(X, kept)
 
 
@@ -188,7 +190,7 @@ def test_metrics_are_those_of_scikit_learn(name, n_classes):
     split = split_of(y=Y[rows], seed=1)
     # noise, so that no judge is perfect
     noisy = X[rows] / X.std(axis=0) * 0.2 + np.random.default_rng(0).normal(size=X[rows].shape)
-    classifier = make_judge(name, 0, 100).fit(noisy[split.train], Y[rows][split.train])
+    classifier = make_evaluator(name, 0, 100).fit(noisy[split.train], Y[rows][split.train])
     test, y = noisy[split.test], Y[rows][split.test]
     found = measure(classifier, test, y, METRICS)
     predicted = classifier.predict(test)
@@ -263,7 +265,7 @@ def test_metrics_where_the_test_has_one_class():
 
 
 def test_no_area_without_a_score_for_each_class():
-    pairs = make_judge("svm:decision_function_shape=ovo", 0, 100)
+    pairs = make_evaluator("svm:decision_function_shape=ovo", 0, 100)
     y = np.arange(80) % 4
     rows = np.random.default_rng(0).normal(size=(80, 3))
     assert measure(pairs.fit(rows, y), rows, y, ("auc",)) == {"auc": None}
@@ -273,14 +275,14 @@ def test_no_area_without_a_score_for_each_class():
 
 
 def test_judges_draw_from_the_seed():
-    assert make_judge("tree", 8, 10).random_state == 8
-    bagged = make_judge("sklearn.ensemble.BaggingClassifier", 8, 10)
+    assert make_evaluator("tree", 8, 10).random_state == 8
+    bagged = make_evaluator("sklearn.ensemble.BaggingClassifier", 8, 10)
     assert bagged.random_state == 8
 
 
 @pytest.mark.parametrize(("n_rows", "expected"), few_daily([(2, 2), (5, 5), (50, 5)], 2))
 def test_no_more_neighbours_than_rows(n_rows, expected):
-    assert make_judge("knn", 0, n_rows).n_neighbors == expected
+    assert make_evaluator("knn", 0, n_rows).n_neighbors == expected
 
 
 def test_two_labelled_rows_are_enough_for_all_judges():
@@ -288,7 +290,7 @@ def test_two_labelled_rows_are_enough_for_all_judges():
         labels_per_class=1, train_on="labelled", judges=("tree", "svm", "knn", "nb"), sizes=(2,)
     )
     y = (Y > 0).astype(int)
-    for curve in judged(protocol, y=y).values():
+    for curve in curves_of(protocol, y=y).values():
         assert 0 < curve["accuracy"][0] <= 1
 
 
@@ -316,14 +318,14 @@ def test_what_is_no_judge(name, message):
         find_evaluators((name,))
 
 
-class Broken(SpyJudge):
+class Broken(SpyEvaluator):
     def fit(self, X, y):
         raise RuntimeError("out of order")
 
 
 def test_a_judge_that_fails_is_named():
     with pytest.raises(RuntimeError, match="out of order") as caught:
-        judged(replace(SSFI, judges=("tests.comparison.test_evaluators.Broken",)))
+        curves_of(replace(SSFI, judges=("tests.comparison.test_evaluators.Broken",)))
     assert caught.value.__notes__ == [
         "(judge 'tests.comparison.test_evaluators.Broken' with 1 feature)"
     ]
@@ -332,6 +334,6 @@ def test_a_judge_that_fails_is_named():
 def test_all_features():
     protocol = replace(SSFI, judges=("knn", "nnge"), sizes=(1, 5))
     curves = evaluate(ORDER, X, Y, split_of(protocol), protocol, seed=5, all_features=True)
-    whole = judged(replace(protocol, sizes=(X.shape[1],)), order=np.arange(X.shape[1]))
+    full = curves_of(replace(protocol, sizes=(X.shape[1],)), order=np.arange(X.shape[1]))
     for name in protocol.judges:
-        assert curves[name]["accuracy"] == whole[name]["accuracy"] * 2
+        assert curves[name]["accuracy"] == full[name]["accuracy"] * 2

@@ -36,10 +36,10 @@ class Fixed:
     """An object that has no parameters, and scores as it was told."""
 
     def __init__(self, scores, name="scores_"):
-        self.told = name, scores
+        self.attribute = name, scores
 
     def fit(self, X, y):
-        setattr(self, *self.told)
+        setattr(self, *self.attribute)
         return self
 
 
@@ -207,7 +207,7 @@ def test_random_states_are_set_also_nested_ones():
 
 @pytest.mark.parametrize(("n_top", "expected"), [(4, 4), (500, 6)])
 def test_methods_are_told_how_many_features_are_judged(n_top, expected):
-    told = []
+    sizes = []
 
     class Asked(Spy):
         def __init__(self, n_features_to_select=None, random_state=None):
@@ -215,11 +215,11 @@ def test_methods_are_told_how_many_features_are_judged(n_top, expected):
             self.n_features_to_select = n_features_to_select
 
         def fit(self, X, y):
-            told.append(self.n_features_to_select)
+            sizes.append(self.n_features_to_select)
             return super().fit(X, y)
 
     order_of(Asked(), n_top=n_top)
-    assert told == [expected]
+    assert sizes == [expected]
 
 
 # --- parameters ---

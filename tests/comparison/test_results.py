@@ -119,7 +119,7 @@ def test_no_runs_at_all():
     assert np.isnan(scores.errors).all()
 
 
-def test_complete_drops_empty_methods_then_data_sets_with_gaps():
+def test_complete_drops_empty_methods_then_data_sets_with_missing_values():
     values = np.ones((3, 2, 3))
     values[:, :, 1] = np.nan
     values[2, 0, 0] = np.nan

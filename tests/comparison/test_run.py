@@ -20,16 +20,24 @@ from semisift.comparison._protocol import METRICS, PROTOCOLS, Protocol
 from semisift.comparison._run import RunKey, check_splits, key_of, run_once
 from semisift.comparison._sweeps import Sweep
 from semisift.utils._metadata import versions
-from tests.comparisons import SPY_JUDGE, SeesAll, Spy, SpyJudge, codes, counts_data, numbered_rows
+from tests.comparisons import (
+    SPY_EVALUATOR,
+    SeesAll,
+    Spy,
+    SpyEvaluator,
+    codes,
+    counts_data,
+    numbered_rows,
+)
 from tests.nightly import few_daily
 
 QUICK = Protocol(sizes=(1, 3), n_runs=2)
-ALL_JUDGES = Protocol(sizes=(2, 20), judges=("tree", "svm", "knn", "nb"), metrics=METRICS)
+ALL_EVALUATORS = Protocol(sizes=(2, 20), judges=("tree", "svm", "knn", "nb"), metrics=METRICS)
 
 
 @pytest.fixture
 def spies():
-    for seen in (Spy.seen, SpyJudge.learnt, SpyJudge.asked):
+    for seen in (Spy.seen, SpyEvaluator.learnt, SpyEvaluator.predicted_on):
         seen.clear()
 
 
@@ -77,7 +85,7 @@ def test_no_test_row_and_no_hidden_label_reaches_a_method(spies, case, grouped, 
         data = replace(data, X=csr_array(data.X))
     protocol = replace(
         protocol,
-        judges=(SPY_JUDGE,),
+        judges=(SPY_EVALUATOR,),
         sizes=(6,),
         scaling=None,
         n_unlabelled=protocol.n_unlabelled and 11,
@@ -88,8 +96,8 @@ def test_no_test_row_and_no_hidden_label_reaches_a_method(spies, case, grouped, 
             record = run_once(data, ComparedMethod("spy", method), protocol, run, sweep, level)
             assert record["status"] == "done", record["error"]
             rows, y, _ = Spy.seen[spies_before]
-            tested = SpyJudge.asked[-1][:, 0].astype(int)
-            learnt, learnt_y = SpyJudge.learnt[-1]
+            tested = SpyEvaluator.predicted_on[-1][:, 0].astype(int)
+            learnt, learnt_y = SpyEvaluator.learnt[-1]
             learnt = learnt[:, 0].astype(int)
 
             assert not set(rows) & set(tested)
@@ -117,8 +125,10 @@ def test_no_test_row_and_no_hidden_label_reaches_a_method(spies, case, grouped, 
 )
 def test_poisoned_test_rows_change_no_ranking(method):
     data = counts_data()
-    before = run_once(data, method_of(method), replace(QUICK, judges=(SPY_JUDGE,), sizes=(60,)), 0)
-    tested = SpyJudge.asked[-1][:, np.argsort(before["top"])]
+    before = run_once(
+        data, method_of(method), replace(QUICK, judges=(SPY_EVALUATOR,), sizes=(60,)), 0
+    )
+    tested = SpyEvaluator.predicted_on[-1][:, np.argsort(before["top"])]
     is_test = (data.X[:, None] == tested).all(axis=2).any(axis=1)
     assert is_test.sum() == before["n_test"]
     poisoned = data.X.copy()
@@ -180,7 +190,7 @@ METHODS = ["fisher", "laplacian", "lsdf", "ssfi:n_members=30", "random", "all-la
 @pytest.mark.parametrize("method", few_daily(METHODS, 2))
 def test_twice_the_same(method):
     data = counts_data()
-    one, again = (run_once(data, method_of(method), ALL_JUDGES, 1) for _ in range(2))
+    one, again = (run_once(data, method_of(method), ALL_EVALUATORS, 1) for _ in range(2))
     assert one["status"] == "done"
     assert numbers(one) == numbers(again)
 
@@ -188,7 +198,8 @@ def test_twice_the_same(method):
 @pytest.mark.parametrize("method", few_daily(METHODS, 3))
 def test_sparse_is_dense(method):
     dense, sparse = (
-        run_once(counts_data(sparse), method_of(method), ALL_JUDGES, 1) for sparse in (False, True)
+        run_once(counts_data(sparse), method_of(method), ALL_EVALUATORS, 1)
+        for sparse in (False, True)
     )
     assert dense["status"] == "done"
     assert numbers(dense) == numbers(sparse)
@@ -200,7 +211,7 @@ def test_threads_do_not_matter(method):
     records = []
     for n_threads in (1, 2, 4):
         with threadpool_limits(limits=n_threads):
-            records.append(numbers(run_once(data, method_of(method), ALL_JUDGES, 0)))
+            records.append(numbers(run_once(data, method_of(method), ALL_EVALUATORS, 0)))
     assert records[0]["status"] == "done"
     assert records[0] == records[1] == records[2]
 
@@ -252,12 +263,12 @@ def test_another_process_does_not_matter():
     code = (
         "import json; from tests.comparison.test_run import *;"
         "print(json.dumps(numbers(run_once(counts_data(), method_of('ssfi:n_members=30'),"
-        " ALL_JUDGES, 1))))"
+        " ALL_EVALUATORS, 1))))"
     )
     printed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
-    here = numbers(run_once(counts_data(), method_of("ssfi:n_members=30"), ALL_JUDGES, 1))
+    here = numbers(run_once(counts_data(), method_of("ssfi:n_members=30"), ALL_EVALUATORS, 1))
     assert json.loads(printed) == here
 
 
@@ -324,17 +335,17 @@ def test_levels_are_recorded():
 
 def test_judges_do_not_learn_flipped_labels(spies):
     data = numbered_rows()
-    protocol = replace(QUICK, judges=(SPY_JUDGE,), sizes=(6,), train_on="labelled")
+    protocol = replace(QUICK, judges=(SPY_EVALUATOR,), sizes=(6,), train_on="labelled")
     for level in (0.0, 0.9):
         run_once(data, ComparedMethod("spy", Spy()), protocol, 0, Sweep("flipped", (0, 0.9)), level)
-    (_, honest), (_, same) = SpyJudge.learnt
+    (_, honest), (_, same) = SpyEvaluator.learnt
     assert_array_equal(honest, same)
     assert not np.array_equal(Spy.seen[0][1], Spy.seen[1][1])
 
 
 def test_an_ordinary_classifier_takes_part():
     record = run_once(
-        counts_data(), method_of(ExtraTreesClassifier(n_estimators=30)), ALL_JUDGES, 0
+        counts_data(), method_of(ExtraTreesClassifier(n_estimators=30)), ALL_EVALUATORS, 0
     )
     assert record["status"] == "done", record["error"]
     assert record["parameters"]["n_estimators"] == 30

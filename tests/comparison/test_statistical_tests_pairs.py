@@ -111,10 +111,10 @@ def test_counting_and_approximation_meet():
     rng = np.random.default_rng(0)
     differences = rng.integers(-5, 8, 80)
     fifty = differences[differences != 0][:50]
-    counted = wilcoxon(fifty, np.zeros(50))
+    exact = wilcoxon(fifty, np.zeros(50))
     approximate = stats.wilcoxon(fifty, method="asymptotic")
-    assert counted.n == 50
-    assert_allclose(counted.p, approximate.pvalue, rtol=0.05)
+    assert exact.n == 50
+    assert_allclose(exact.p, approximate.pvalue, rtol=0.05)
 
 
 def test_ties_and_zeros_are_found_behind_rounding():

@@ -184,10 +184,10 @@ def test_an_interrupted_comparison_says_how_to_go_on(files, tmp_path, jobs):
     os.kill(process.pid, signal.SIGINT)
     process.join(120)
     assert process.exitcode == 130
-    told = errors.read_text()
+    output = errors.read_text()
     again = ["--methods", "tests.rankers.Slow:seconds=0.1"]
     resume = f"semisift compare --resume --out {out} {' '.join(again)}"
-    assert told == f"Interrupted. `{resume}` goes on.\n"
+    assert output == f"Interrupted. `{resume}` goes on.\n"
     assert 3 <= len(records_in(out)) < 16
     call("compare", "--resume", "--out", out, *again)
     assert Results.load(out).n_missing == 0
@@ -207,10 +207,10 @@ def test_an_interruption_reaches_the_processes_at_work(files, tmp_path):
     )
     wait_for(lambda: len(records_in(out)) >= 3)
     os.killpg(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=120)
-    assert process.returncode == 130, told
-    assert "--resume" in told
-    assert "Traceback" not in told
+    _, output = process.communicate(timeout=120)
+    assert process.returncode == 130, output
+    assert "--resume" in output
+    assert "Traceback" not in output
     wait_for(lambda: not processes_in_session(process.pid))
     for path in records_in(out):
         json.loads(path.read_text())
@@ -287,8 +287,8 @@ def test_files_of_another_format(store, which, found, message):
     changed(path, format=found)
     with pytest.raises(ValueError, match=message):
         Results.load(store)
-    told = call("compare", "--resume", "--out", store, code=1 if which == "about" else 2).stderr
-    assert which == "record" or message in " ".join(told.split())
+    output = call("compare", "--resume", "--out", store, code=1 if which == "about" else 2).stderr
+    assert which == "record" or message in " ".join(output.split())
 
 
 @pytest.mark.parametrize(
@@ -299,9 +299,9 @@ def test_a_damaged_record_is_named_and_can_be_made_again(files, tmp_path, undist
     call(*arguments(files, out))
     path = records_in(out)[5]
     path.write_text(content, errors="surrogateescape")
-    told = " ".join(call("compare", "--resume", "--out", out, code=1).stderr.split())
-    assert f"{path} is damaged" in told
-    assert "Delete it, and resume the comparison to make it again" in told
+    output = " ".join(call("compare", "--resume", "--out", out, code=1).stderr.split())
+    assert f"{path} is damaged" in output
+    assert "Delete it, and resume the comparison to make it again" in output
     path.unlink()
     call("compare", "--resume", "--out", out)
     assert Results.load(out).same_numbers(undisturbed)

@@ -39,21 +39,21 @@ def changed(content, place, value):
     if not place:
         return None if value == MISSING else value
     first, *rest = place
-    whole = content.copy()
+    intact = content.copy()
     if rest:
-        whole[first] = changed(content[first], rest, value)
+        intact[first] = changed(content[first], rest, value)
     elif value == MISSING:
-        del whole[first]
+        del intact[first]
     else:
-        whole[first] = value
-    return whole
+        intact[first] = value
+    return intact
 
 
 # --- stores ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def intact(tmp_path_factory):
     """Return a folder with stores of the command line, of a sweep and of committees."""
     folder = tmp_path_factory.mktemp("whole")
     for name, load in (("iris", load_iris), ("wine", load_wine)):
@@ -83,10 +83,10 @@ def whole(tmp_path_factory):
 
 
 @pytest.fixture
-def stores(whole, tmp_path):
+def stores(intact, tmp_path):
     """Return a copy whose files may be damaged; the tables are where they were."""
     for name in ("rankings", "sweep", "committees"):
-        shutil.copytree(whole / name, tmp_path / name)
+        shutil.copytree(intact / name, tmp_path / name)
     return tmp_path
 
 
@@ -111,9 +111,9 @@ def resume(store, folder):
 
 
 @pytest.mark.parametrize("name", ["rankings", "sweep", "committees"])
-def test_whatever_stands_in_a_file_is_read_or_refused(whole, name):
+def test_whatever_stands_in_a_file_is_read_or_refused(intact, name):
     """What passes the check is what all others rely on: see the test that goes on from there."""
-    about, record = (json.loads(path.read_text()) for path in files_of(whole / name))
+    about, record = (json.loads(path.read_text()) for path in files_of(intact / name))
     n_refused = 0
     for content, check in ((about, check_about), (record, lambda new: check_record(new, about))):
         check(content)
@@ -204,9 +204,9 @@ def refuse(command, store, folder, path):
     result = command(store, folder)
     assert isinstance(result.exception, SystemExit), result.exception
     assert result.exit_code == 1, result.output
-    told = " ".join(result.stderr.split())
-    assert str(path) in told
-    assert "damaged" in told or "is not a file of a comparison" in told
+    output = " ".join(result.stderr.split())
+    assert str(path) in output
+    assert "damaged" in output or "is not a file of a comparison" in output
 
 
 def contents(about):
@@ -342,14 +342,14 @@ def _odd(content, check, value):
 
 def test_whole_records_are_kept(stores):
     store = stores / "rankings"
-    whole = Results.load(store)
+    intact = Results.load(store)
     _, path = files_of(store)
     path.write_text("{}")
     others = {file: file.stat().st_mtime_ns for file in store.rglob("*.json") if file != path}
     refuse(resume, store, stores, path)
     path.unlink()
     assert resume(store, stores).exit_code == 0
-    assert Results.load(store).same_numbers(whole)
+    assert Results.load(store).same_numbers(intact)
     kept = {file: file.stat().st_mtime_ns for file in others if file.name != ABOUT_RUNS}
     assert kept.items() <= others.items()
 

@@ -24,8 +24,8 @@ from tests.reference import embedded as reference
 from tests.reference.graph_filters import graph as graph_weights
 
 # Two labelled rows at -1 and +1 in the columns 0 and 2 and at 0 in column 1.
-HAND_X = np.array([[-1.0, 0, -1], [1, 0, 1], [-1, -1, -1], [1, 1, 1]])
-HAND_Y = np.array([0, 1, -1, -1])
+SMALL_X = np.array([[-1.0, 0, -1], [1, 0, 1], [-1, -1, -1], [1, 1, 1]])
+SMALL_Y = np.array([0, 1, -1, -1])
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ HAND_Y = np.array([0, 1, -1, -1])
     ],
 )
 def test_by_hand(columns, m, d, objective):
-    ranker = FSManifold(n_features_to_select=m, graph_weight=0.0).fit(HAND_X[:, columns], HAND_Y)
+    ranker = FSManifold(n_features_to_select=m, graph_weight=0.0).fit(SMALL_X[:, columns], SMALL_Y)
     assert_allclose(ranker.scores_, d, atol=1e-12)
     assert_allclose(ranker.objective_path_[-1], objective, rtol=1e-12)
     assert ranker.dual_gap_ < 1e-12
@@ -51,7 +51,7 @@ def test_graph_by_hand():
     S = np.zeros((4, 4))
     S[0, 1] = S[1, 0] = 1.0
     ranker = FSManifold(n_features_to_select=1, graph_weight=4.0, graph=S)
-    ranker.fit(HAND_X[:, :2], HAND_Y)
+    ranker.fit(SMALL_X[:, :2], SMALL_Y)
     # w^2 + 2 (1 - w)^2 is lowest at w = 2 / 3
     assert_allclose(ranker.objective_path_[-1], 2 / 3, rtol=1e-12)
     # its derivative by d is -w^2 / 2, and w = 2 / 3
@@ -88,15 +88,15 @@ def test_objective_equals_that_of_a_general_solver(m, n_classes, C, rho):
 def test_the_gap_is_an_upper_bound():
     X, y = rows(seed=3)
     expected, _ = lowest(X, y, 2)
-    gaps = []
+    dual_gaps = []
     for max_iter in (1, 2, 5, 20):
         ranker = FSManifold(n_features_to_select=2, max_iter=max_iter, tol=1e-9)
         with pytest.warns(ConvergenceWarning, match=f"FSManifold stopped after {max_iter} steps"):
             ranker.fit(X, y)
         assert ranker.n_iter_ == len(ranker.objective_path_) == max_iter
         assert ranker.objective_path_[-1] - expected <= ranker.dual_gap_ * (1 + 1e-6)
-        gaps.append(ranker.dual_gap_)
-    assert gaps[-1] < 0.1 * gaps[0]
+        dual_gaps.append(ranker.dual_gap_)
+    assert dual_gaps[-1] < 0.1 * dual_gaps[0]
 
 
 @pytest.mark.parametrize("p", [6, 100])
@@ -124,9 +124,9 @@ def test_long_steps_are_faster_and_end_where_plain_ones_do(monkeypatch):
 
 def test_exchanged_classes_give_the_same_weights():
     X, y = rows(seed=7, p=60)
-    exchanged = np.where(y < 0, -1, 1 - y)
+    swapped = np.where(y < 0, -1, 1 - y)
     scores = FSManifold(n_features_to_select=4).fit(X, y).scores_
-    assert_allclose(FSManifold(n_features_to_select=4).fit(X, exchanged).scores_, scores, rtol=1e-9)
+    assert_allclose(FSManifold(n_features_to_select=4).fit(X, swapped).scores_, scores, rtol=1e-9)
 
 
 def test_copies_of_columns():

@@ -125,11 +125,11 @@ def test_sparse_columns_stay_sparse(monkeypatch):
     X = csr_array((rng.random((80, 300)) < 0.04) * rng.integers(1, 4, size=(80, 300)).astype(float))
     y = np.where(np.arange(80) < 12, np.arange(80) % 2, -1)
     expected = RLSR().fit(X.toarray(), y).scores_
-    monkeypatch.setattr(csc_array, "toarray", refuse_whole(csc_array.toarray, X.shape))
+    monkeypatch.setattr(csc_array, "toarray", refuse_full(csc_array.toarray, X.shape))
     assert_allclose(RLSR().fit(X, y).scores_, expected, rtol=1e-6, atol=1e-12)
 
 
-def refuse_whole(toarray, shape):
+def refuse_full(toarray, shape):
     def checked(self, *args, **options):
         assert self.shape != shape, "the whole matrix was made dense"
         return toarray(self, *args, **options)

@@ -21,17 +21,17 @@ from tests.reference import embedded as reference
 # Two labelled rows and two unlabelled ones; all columns reach from 0 to 1.
 #   labelled     w_l = alpha (1, -.8), alpha = min(C, 2 / 1.64)
 #   unlabelled   w_u = (.5, .5), the point of their segment that is nearest to the origin
-HAND_X = np.array([[0.0, 0.8], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-HAND_Y = np.array([0, 1, -1, -1])
+SMALL_X = np.array([[0.0, 0.8], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+SMALL_Y = np.array([0, 1, -1, -1])
 
 
-def first_out(ranker, X=HAND_X, y=HAND_Y):
+def first_out(ranker, X=SMALL_X, y=SMALL_Y):
     return int(ranker.fit(X, y).eliminated_[0])
 
 
 @pytest.mark.parametrize(("C", "alpha"), [(1.0, 1.0), (0.25, 0.25), (10.0, 2 / 1.64)])
 def test_machines_by_hand(C, alpha):
-    data = TrainingData.build(HAND_X, HAND_Y)
+    data = TrainingData.build(SMALL_X, SMALL_Y)
     kept = np.ones(2, dtype=bool)
     labelled = one_against_rest(unit_columns(data, np.array([0, 1])), np.array([0, 1]), 2, C)
     unlabelled = one_class(unit_columns(data, np.array([2, 3])), 0.5)
@@ -45,7 +45,7 @@ def test_machines_by_hand(C, alpha):
 def test_criterion_by_hand():
     # c = (1 / 1.64 + .5, .64 / 1.64 + .5)
     assert first_out(S3VMRFE()) == 1
-    assert_array_equal(S3VMRFE().fit(HAND_X, HAND_Y).scores_, [2, 1])
+    assert_array_equal(S3VMRFE().fit(SMALL_X, SMALL_Y).scores_, [2, 1])
 
 
 def test_the_printed_sum_depends_on_the_names_of_the_classes():
@@ -414,7 +414,7 @@ def rare_values(seed=0, n=80, p=30):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_scaled_columns(form, is_held, monkeypatch):
     if not is_held:
-        monkeypatch.setattr(_columns, "HELD_VALUES", 0)
+        monkeypatch.setattr(_columns, "MAX_CACHED_VALUES", 0)
         monkeypatch.setattr(_columns, "BLOCK_VALUES", 300)
     X = rare_values()
     Z = reference.unit_scaled(X)[10:50]

@@ -111,8 +111,9 @@ def test_members_equal_loops(kind, balance):
     ranker = EnsCLS(n_members=3, max_features=4, balance=balance)
     setting = make_context(ranker, TrainingData.build(X, y))
     members = enscls.score_members((0, 3), setting)
-    deal = enscls.draw_samples((0, 3), setting)
-    for features, scores, copies in zip(members.features, members.scores, deal.copies, strict=True):
+    sample = enscls.draw_samples((0, 3), setting)
+    drawn = members.features, members.scores, sample.copies
+    for features, scores, copies in zip(*drawn, strict=True):
         bag = setting.constraints.rows[copies > 0]
         assert copies.max() == 1
         rows = np.concatenate([bag, np.flatnonzero(y < 0)])
@@ -130,9 +131,10 @@ def test_printed_members_equal_loops_on_the_units_of_a_map(n):
         EnsCLS(n_members=3, max_features=4, variant="paper"), TrainingData.build(X, y)
     )
     members = enscls.score_members((0, 3), setting)
-    deal = enscls.draw_samples((0, 3), setting)
+    sample = enscls.draw_samples((0, 3), setting)
     printed = {"graph": "union", "heat": 0.1, "self_loops": False, "mean": "plain"}
-    for features, scores, copies in zip(members.features, members.scores, deal.copies, strict=True):
+    drawn = members.features, members.scores, sample.copies
+    for features, scores, copies in zip(*drawn, strict=True):
         bag = np.repeat(setting.constraints.rows, copies)
         units = batch_som(X[y < 0][:, features]).units
         Z = np.vstack([X[bag][:, features], units])

@@ -72,10 +72,10 @@ def test_masks_there_and_back():
 @pytest.mark.parametrize("seed", [0, 7, 2**63 - 1])
 def test_subspaces_are_those_of_the_kernels(seed):
     for n_features, size in [(1, 1), (50, 7), (50, 50), (5000, 71)]:
-        dealt = seed, 5, 40, n_features, size
-        drawn = numpy_plan.draw_subspaces(*dealt)
+        arguments = seed, 5, 40, n_features, size
+        drawn = numpy_plan.draw_subspaces(*arguments)
         assert drawn.dtype == np.int32
-        assert_array_equal(drawn, _kernels.plan.draw_subspaces(*dealt))
+        assert_array_equal(drawn, _kernels.plan.draw_subspaces(*arguments))
 
 
 @needs_kernels
@@ -83,12 +83,12 @@ def test_subspaces_are_those_of_the_kernels(seed):
 @pytest.mark.parametrize("data", [make_data(n_classes=3), make_data(n_rows=65, per_class=65)])
 def test_bags_are_those_of_the_kernels(stratified, data):
     setting = build_context(problem_of(data), 3, stratified=stratified)
-    dealt = (
+    arguments = (
         *(setting.seed, 5, 40, setting.n_rows),
         *(setting.labelled, setting.bootstrap.strata, setting.labels.unlabelled),
     )
     for ours, theirs in zip(
-        numpy_plan.draw_bags(*dealt), _kernels.plan.draw_bags(*dealt), strict=True
+        numpy_plan.draw_bags(*arguments), _kernels.plan.draw_bags(*arguments), strict=True
     ):
         assert ours.dtype == theirs.dtype
         assert_array_equal(ours, theirs)
@@ -126,7 +126,7 @@ def test_plan_is_the_same_without_kernels(data):
 # With a single column to split on, scikit-learn's trees are those of the kernels
 
 
-def twin_blocks(data, **options):
+def copied_blocks(data, **options):
     training = problem_of(data)
     for build in TreeContext.build, EstimatorContext.build:
         setting = build(training, 1, **options)
@@ -138,7 +138,7 @@ def twin_blocks(data, **options):
 
 
 MORE_LOSSES = [(False, -1.0), (True, 0.9)]
-TWINS = pytest.mark.parametrize(
+COPIES = pytest.mark.parametrize(
     ("n_classes", "options"),
     [
         (2, {}),
@@ -150,7 +150,7 @@ TWINS = pytest.mark.parametrize(
 
 
 @needs_kernels
-@TWINS
+@COPIES
 def test_votes_equal_those_of_the_kernels(n_classes, options):
     data = make_data(n_classes=n_classes)
     more = row_mask(np.arange(60) % 7 == 0)
@@ -158,21 +158,21 @@ def test_votes_equal_those_of_the_kernels(n_classes, options):
         for rows in None, more:
             ours, theirs = (
                 block.vote(setting, probability, rows)
-                for block, setting in twin_blocks(data, **options)
+                for block, setting in copied_blocks(data, **options)
             )
             assert ours.dtype == theirs.dtype
             assert_array_equal(ours, theirs)
 
 
 @needs_kernels
-@TWINS
+@COPIES
 def test_own_picks_equal_those_of_the_kernels(n_classes, options):
     data = make_data(n_classes=n_classes)
     pools = row_mask(np.random.default_rng(0).random((38, 60)) < 0.5)
     quotas = (np.arange(38) % 9).astype(np.int32)
     for above in 0.0, 0.6, 0.95, 1.0:
         found = []
-        for block, setting in twin_blocks(data, **options):
+        for block, setting in copied_blocks(data, **options):
             rows, labels = block.pick_own(setting, pools, quotas, above)
             order = rows.argsort(axis=1)
             found.append([np.take_along_axis(part, order, axis=1) for part in (rows, labels)])
@@ -180,7 +180,7 @@ def test_own_picks_equal_those_of_the_kernels(n_classes, options):
 
 
 @needs_kernels
-@TWINS
+@COPIES
 @pytest.mark.parametrize(
     ("net", "own_labels_from"),
     [(True, -1.0), (False, 0.9), *(pytest.param(*case, marks=NIGHTLY) for case in MORE_LOSSES)],
@@ -193,7 +193,7 @@ def test_expected_losses_equal_those_of_the_kernels(n_classes, options, net, own
     weights = 1 + np.arange(60) / 60
     ours, theirs = (
         block.permute(setting, labels, weights, net=net, own_labels_from=own_labels_from)
-        for block, setting in twin_blocks(data, **options)
+        for block, setting in copied_blocks(data, **options)
     )
     assert_allclose(ours.agreement, theirs.agreement)
     assert_array_equal(ours.draws, theirs.draws)

@@ -25,7 +25,7 @@ from tests.reference.sefr import sefr
 from tests.reference.ssfi import ssfi
 
 
-def with_gaps(share=0.2, coarse=False, **case):
+def with_missing(share=0.2, coarse=False, **case):
     """Return a table with missing values, of which one column and one row have nothing else."""
     data = make_data(**case)
     X = data.X.round() if coarse else data.X.copy()
@@ -50,7 +50,9 @@ def with_gaps(share=0.2, coarse=False, **case):
     ],
 )
 def test_ssfi_equals_the_reference(variant, coarse, n_classes):
-    X, y, _ = with_gaps(coarse=coarse, n_rows=40, n_features=12, n_classes=n_classes, per_class=4)
+    X, y, _ = with_missing(
+        coarse=coarse, n_rows=40, n_features=12, n_classes=n_classes, per_class=4
+    )
     reading = VARIANTS[variant]
     expected = ssfi(
         X,
@@ -73,7 +75,7 @@ def test_ssfi_equals_the_reference(variant, coarse, n_classes):
 
 @needs_kernels
 def test_forest_and_sefr_equal_the_reference():
-    X, y, _ = with_gaps(n_rows=40, n_features=9, n_classes=3, per_class=8)
+    X, y, _ = with_missing(n_rows=40, n_features=9, n_classes=3, per_class=8)
     known = y >= 0
     found = ForestImportance(n_members=15, random_state=3).fit(X, y).scores_
     expected = forest(X[known], y[known], seed=3, n_members=15, m=3)["scores"]
@@ -84,17 +86,17 @@ def test_forest_and_sefr_equal_the_reference():
 
 
 @needs_kernels
-def test_rows_that_are_not_in_the_committee_follow_the_gaps():
-    X, y, truth = with_gaps(n_rows=400, n_features=10)
+def test_rows_that_are_not_in_the_committee_follow_the_missing_values():
+    X, y, truth = with_missing(n_rows=400, n_features=10)
     ranker = SSFI(n_members=200, max_unlabelled=50).fit(X, y)
-    held = ~np.isnan(X[:, :2]).any(axis=1)
-    assert (ranker.transduction_ == truth)[held].mean() > 0.75
+    is_known = ~np.isnan(X[:, :2]).any(axis=1)
+    assert (ranker.transduction_ == truth)[is_known].mean() > 0.75
 
 
 @pytest.mark.filterwarnings("ignore::semisift.CompiledKernelsMissingWarning")
 @pytest.mark.parametrize("ranker", [SSFI, SEFR, ForestImportance])
-def test_without_the_kernels_gaps_are_taken_too(ranker):
-    X, y, _ = with_gaps(n_rows=60, n_features=9)
+def test_without_the_kernels_missing_values_are_taken_too(ranker):
+    X, y, _ = with_missing(n_rows=60, n_features=9)
     with _kernels.numpy_only():
         scores = ranker(n_members=40).fit(X, y).scores_
     assert np.isnan(scores[4])
@@ -102,8 +104,8 @@ def test_without_the_kernels_gaps_are_taken_too(ranker):
     assert scores[:2].min() > np.nanmedian(scores)
 
 
-def test_estimators_that_take_no_gaps_are_refused_by_name():
-    X, y, _ = with_gaps()
+def test_estimators_that_take_no_missing_values_are_refused_by_name():
+    X, y, _ = with_missing()
     for model in (SSFI(estimator=GaussianNB()), TriTraining(estimator=GaussianNB())):
         with pytest.raises(ValueError, match=r"missing values .* GaussianNB does not take"):
             model.fit(X, y)
@@ -114,14 +116,14 @@ def test_estimators_that_take_no_gaps_are_refused_by_name():
 
 
 def test_subspaces_by_mutual_information_need_all_values():
-    X, y, _ = with_gaps()
+    X, y, _ = with_missing()
     with pytest.raises(ValueError, match=r"subspace must be .random.*'relevant'"):
         SSFI(subspace="relevant").fit(X, y)
 
 
 @pytest.mark.parametrize("model", [SemiSupervisedForest, CoForest, TriTraining])
-def test_classifiers_learn_and_predict_with_gaps(model):
-    X, y, truth = with_gaps(n_rows=120, n_features=6, share=0.1)
+def test_classifiers_learn_and_predict_with_missing_values(model):
+    X, y, truth = with_missing(n_rows=120, n_features=6, share=0.1)
     fitted = model(random_state=0).fit(X, y)
     assert (fitted.predict(X[:-1]) == truth[:-1]).mean() > 0.75
     complete = np.nan_to_num(X)

@@ -224,9 +224,9 @@ def test_all_rows_labelled_is_a_supervised_forest(data):
 
 def test_the_weight_is_chosen_on_rows_held_out(data):
     training = TrainingData.build(data.X, data.y)
-    held = [rows for _, rows in folds(training)]
-    assert len(held) == 5
-    assert_array_equal(np.sort(np.concatenate(held)), training.labels.labelled)
+    held_out = [rows for _, rows in folds(training)]
+    assert len(held_out) == 5
+    assert_array_equal(np.sort(np.concatenate(held_out)), training.labels.labelled)
     for rows, out in folds(training):
         assert len(np.intersect1d(rows, out)) == 0
         assert np.isin(training.labels.unlabelled, rows).all()

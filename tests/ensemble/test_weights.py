@@ -14,7 +14,7 @@ from semisift.committee._estimators import Member, permutation_losses
 from semisift.utils._random import row_mask, unmask
 from tests.conftest import make_data, needs_kernels
 from tests.kernels.test_gaps import make_table
-from tests.kernels.test_kernels import deal, voted
+from tests.kernels.test_kernels import draw_bags, voted
 
 RANKERS = [SSFI, SEFR, ForestImportance]
 
@@ -107,7 +107,7 @@ def test_the_loss_of_fixed_trees_is_that_of_repeated_rows(net, by_lists, row_cos
     for seed, share in ((0, 0.0), (1, 0.3)):
         X, codes = make_table(seed, n=50, n_classes=3, share=share, few_values=False)
         X = np.asfortranarray(np.nan_to_num(X) if share == 0 else X)
-        labelled, subspaces, weights, out_of_bag = deal(codes, X.shape[1], 4, seed)
+        labelled, subspaces, weights, out_of_bag = draw_bags(codes, X.shape[1], 4, seed)
         columns = _kernels.columns.Columns(X, has_missing=share > 0)
         none = np.empty((len(weights), 0), dtype=np.int32)
         trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)

@@ -40,7 +40,7 @@ def make_file(dataset, path, column="kind"):
 @contextmanager
 def session_of(dataset, path, *, write=None, image=None, working=True):
     """Yield a session and what answers its page."""
-    with make_file(dataset, path).held() as file:
+    with make_file(dataset, path).locked() as file:
         answers = Answers(dataset.y, dataset.rows, file)
         session = Session(dataset, answers, write=write)
         page = Page(
@@ -58,7 +58,7 @@ def read_cells(path, **options):
     return read_table(path, **{name: value for name, value in options.items() if value is not None})
 
 
-def settled(page, by=None):
+def wait_until_idle(page, by=None):
     """Return the state once all is found that follows from the labels."""
     session, until = page.session, time.monotonic() + MAX
     while time.monotonic() < until:

@@ -38,11 +38,11 @@ class Process:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        self.said = []
-        while not (found := re.search(r"http://\S+", "".join(self.said[-1:]))):
+        self.lines = []
+        while not (found := re.search(r"http://\S+", "".join(self.lines[-1:]))):
             line = self.process.stdout.readline()
-            assert line, "".join(self.said)
-            self.said.append(line)
+            assert line, "".join(self.lines)
+            self.lines.append(line)
         self.host, self.token = found.group().split("/?token=")
 
     def ask(self, path, body=None):
@@ -57,8 +57,8 @@ class Process:
     def end(self, number):
         """Send a signal, and return what was said after it."""
         self.process.send_signal(number)
-        said, _ = self.process.communicate(timeout=120)
-        return said
+        output, _ = self.process.communicate(timeout=120)
+        return output
 
 
 def wait_for(condition, seconds=60):
@@ -165,10 +165,10 @@ def test_labels_whose_file_cannot_be_read_are_written_beside_it_at_the_end(
     in_this_process(monkeypatch, answer)
     options = ("--label", "kind", "--id", "id", "--out", tmp_path / "results", "--no-assess")
     (tmp_path / "cells.csv.labels.kept.csv").write_text("of an earlier time")
-    said = "".join(call("explore", table, *options).output.split())
+    output = "".join(call("explore", table, *options).output.split())
     kept = tmp_path / "cells.csv.labels.kept1.csv"
-    assert f"goonwith--answers{kept}." in said
-    assert f"1labelgivenhere:{kept}" in said
+    assert f"goonwith--answers{kept}." in output
+    assert f"1labelgivenhere:{kept}" in output
     assert '"s40","A"' in kept.read_text()
     assert path.read_text() == foreign
     assert '"cells.csv.labels.kept1.csv"' in (tmp_path / "results" / "ranking.csv").read_text()
@@ -233,11 +233,11 @@ def test_ctrl_c_writes_the_results(tmp_path, table):
     options = ("--label", "kind", "--id", "id", "--out", "results", "--no-assess")
     process = Process(tmp_path, "cells.csv", *options)
     process.ask("/api/label", {"row": 40, "label": "B", "version": 0})
-    said = process.end(signal.SIGINT)
+    output = process.end(signal.SIGINT)
     assert process.process.returncode == 0
-    assert "1 label given here: cells.csv.labels.csv" in said
+    assert "1 label given here: cells.csv.labels.csv" in output
     for name in ("ranking.csv", "labels.csv", "report.html"):
-        assert f"Written: results/{name}" in said
+        assert f"Written: results/{name}" in output
         assert (tmp_path / "results" / name).exists()
     assert table.read_bytes() == before
 
@@ -278,8 +278,8 @@ def test_what_the_page_had_written_is_not_written_again(tmp_path, table, monkeyp
 def test_without_labels_nothing_is_written(tmp_path, monkeypatch):
     table = write_cells(tmp_path, labels=[None] * 60, names=False)
     in_this_process(monkeypatch, lambda session: None)
-    said = call("explore", table, "--drop", "kind", "--out", tmp_path / "results").output
-    assert "nothing was written" in said
+    output = call("explore", table, "--drop", "kind", "--out", tmp_path / "results").output
+    assert "nothing was written" in output
     assert list((tmp_path / "results").iterdir()) == []
 
 
@@ -327,8 +327,8 @@ def test_what_cannot_be_done_is_said(tmp_path, options, words):
     table = image_table(tmp_path)
     options = [each.format(table=table) for each in options]
     code = 1 if "features" in words or words == "nothing" else 2
-    said = call("explore", table, *options, "--no-browser", code=code).output
-    assert words in " ".join(said.split())
+    output = call("explore", table, *options, "--no-browser", code=code).output
+    assert words in " ".join(output.split())
     assert not list(tmp_path.glob("*labels.csv"))
 
 
@@ -338,8 +338,8 @@ def test_a_port_that_is_taken_is_said(tmp_path, table):
         taken.listen()
         port = taken.getsockname()[1]
         options = ("--id", "id", "--label", "kind", "--port", port, "--no-browser")
-        said = call("explore", table, *options, code=2).output
-    assert "cannot be used" in said
+        output = call("explore", table, *options, code=2).output
+    assert "cannot be used" in output
 
 
 BROWSER = """#!{python}
@@ -426,6 +426,6 @@ def test_the_browser_is_opened_unless_told_otherwise(tmp_path, table, monkeypatc
 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(explore_module.webbrowser, "open", stop)
-    said = call("explore", table, *OF_CELLS).output
-    assert re.search('url=([^"]+)"', led[0])[1] in "".join(said.split())
+    output = call("explore", table, *OF_CELLS).output
+    assert re.search('url=([^"]+)"', led[0])[1] in "".join(output.split())
     assert not [*tmp_path.glob("semisift-page-*")]

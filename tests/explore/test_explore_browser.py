@@ -309,8 +309,8 @@ def test_an_answer_that_arrived_is_not_asked_for_again(page, cells):
     press(page, "1")
     wait(page, lambda: f"Row {row} labelled benign" in text(page, "#live"))
     assert given_here(cells) == before + 1
-    said = notices(page)  # what the page says of the labels by then has nothing to do with it
-    assert not said or (said.startswith("The labels may") and said.endswith("was lowered."))
+    shown = notices(page)  # what the page says of the labels by then has nothing to do with it
+    assert not shown or (shown.startswith("The labels may") and shown.endswith("was lowered."))
 
 
 def test_labels_from_elsewhere_are_told(page, cells):
@@ -355,7 +355,7 @@ def test_one_feature_by_click_and_by_keyboard(page):
     assert "labelled benign" in text(page, "#feature-table th")
 
 
-def test_a_family_stays_open(page, cells):
+def test_a_correlated_group_stays_open(page, cells):
     page.find_element(By.CSS_SELECTOR, "#features .copies summary").click()
     wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "#features .copies[open] li button"))
     answer(page, cells, lambda: press(page, "2"))
@@ -422,11 +422,11 @@ def test_lasso(page, cells, shift):
     wait_for_map(page)
     if not shift:
         by_id(page, "lasso").click()
-    held = {"button": "left", "buttons": 1, "clickCount": 1, "modifiers": 8 if shift else 0}
-    mouse(page, "mousePressed", 0.02, 0.02, **held)
+    active = {"button": "left", "buttons": 1, "clickCount": 1, "modifiers": 8 if shift else 0}
+    mouse(page, "mousePressed", 0.02, 0.02, **active)
     for x, y in [(0.6, 0.02), (0.6, 0.98), (0.02, 0.98), (0.02, 0.1)]:
-        mouse(page, "mouseMoved", x, y, **held)
-    mouse(page, "mouseReleased", 0.02, 0.1, **held)
+        mouse(page, "mouseMoved", x, y, **active)
+    mouse(page, "mouseReleased", 0.02, 0.1, **active)
     wait(page, lambda: "unlabelled rows chosen" in text(page, "#chosen-words"))
     n = int(text(page, "#chosen-words").split()[0])
     assert n > 5
@@ -451,14 +451,14 @@ def test_keyboard_alone(page, cells):
     """From the top of the page to a class by the tab key, and an answer with Enter."""
     for _ in range(40):
         page.switch_to.active_element.send_keys(Keys.TAB)
-        held = page.switch_to.active_element
-        outline = page.execute_script("return getComputedStyle(arguments[0]).outlineStyle", held)
+        active = page.switch_to.active_element
+        outline = page.execute_script("return getComputedStyle(arguments[0]).outlineStyle", active)
         assert outline == "solid"
-        if held.get_attribute("class") == "answer":
+        if active.get_attribute("class") == "answer":
             break
     else:
         raise AssertionError("the tab key does not reach the classes")
-    answer(page, cells, lambda: held.send_keys(Keys.ENTER))
+    answer(page, cells, lambda: active.send_keys(Keys.ENTER))
     assert page.switch_to.active_element.get_attribute("class") == "answer"
 
 

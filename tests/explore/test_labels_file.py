@@ -12,7 +12,7 @@ from semisift.exceptions import TableError
 from semisift.explore._label_store import (
     Answer,
     Answers,
-    LabelRefusedError,
+    InvalidAnswerError,
     LabelsChangedError,
     LabelsFile,
     replay,
@@ -57,11 +57,11 @@ def answers_of(dataset, path):
 def test_labels_are_found_again_with_their_order(path):
     file = LabelsFile(path, "kind", ["a", "b", "c"], 3)
     assert read(file) is None
-    told = [Answer(2, 'say "x", y'), Answer(0, "# no remark"), Answer(2, None), Answer(2, "ü")]
-    file.write({0: "# no remark", 2: "ü"}, told)
+    answers = [Answer(2, 'say "x", y'), Answer(0, "# no remark"), Answer(2, None), Answer(2, "ü")]
+    file.write({0: "# no remark", 2: "ü"}, answers)
     assert read(LabelsFile(path, "kind", ["a", "b", "c"], 3)) == (
         {0: "# no remark", 2: "ü"},
-        told,
+        answers,
     )
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
@@ -117,7 +117,7 @@ def test_whole_numbers_stay_numbers_until_a_word_comes(tmp_path, path):
 )
 def test_what_is_no_name_of_a_class_is_refused(dataset, path, label, words):
     answers = answers_of(dataset, path)
-    with pytest.raises(LabelRefusedError, match=words):
+    with pytest.raises(InvalidAnswerError, match=words):
         answers.give(40, label)
     assert not path.exists()
     assert answers.known.version == 0
@@ -136,17 +136,17 @@ def test_minus_one_is_a_class_where_the_table_was_read_so(tmp_path, path):
 
 def test_numbers_that_are_not_whole_are_refused(tmp_path, path):
     dataset = read_cells(write_cells(tmp_path, labels=[None] * 60))
-    with pytest.raises(LabelRefusedError, match="whole numbers"):
+    with pytest.raises(InvalidAnswerError, match="whole numbers"):
         answers_of(dataset, path).give(0, "1.5")
 
 
 def test_labels_of_the_table_stay(dataset, path):
     answers = answers_of(dataset, path)
-    with pytest.raises(LabelRefusedError, match="'A' in the table"):
+    with pytest.raises(InvalidAnswerError, match="'A' in the table"):
         answers.give(0, "B")
-    with pytest.raises(LabelRefusedError, match="taken back"):
+    with pytest.raises(InvalidAnswerError, match="taken back"):
         answers.give(40, None)
-    with pytest.raises(LabelRefusedError, match="no answer"):
+    with pytest.raises(InvalidAnswerError, match="no answer"):
         answers.undo()
 
 
@@ -282,11 +282,11 @@ def test_a_second_process_is_refused_and_told_of_the_first(path):
     command = [sys.executable, "-c", HOLD, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(TableError, match=f"by process {holder.pid}"), unnamed(path).held():
+        with pytest.raises(TableError, match=f"by process {holder.pid}"), unnamed(path).locked():
             pass
         holder.kill()
         holder.wait()
-    with unnamed(path).held():  # a dead process holds nothing
+    with unnamed(path).locked():  # a dead process holds nothing
         assert str(os.getpid()) in path.with_name(f".{path.name}.lock").read_text()
     assert not list(path.parent.iterdir())
 
@@ -299,9 +299,9 @@ def test_a_link_and_its_target_are_one_file(tmp_path, dataset, is_there):
     link.symlink_to(real)
     if is_there:
         answers_of(dataset, real).give(40, "A")
-    with make_file(dataset, link).held() as file:
+    with make_file(dataset, link).locked() as file:
         with pytest.raises(TableError, match=f"real.csv is being written by process {os.getpid()}"):
-            make_file(dataset, real).held().__enter__()
+            make_file(dataset, real).locked().__enter__()
         Answers(dataset.y, dataset.rows, file).give(41, "A")
     assert link.is_symlink()
     assert not real.is_symlink()
@@ -311,7 +311,7 @@ def test_a_link_and_its_target_are_one_file(tmp_path, dataset, is_there):
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with (
         pytest.raises(TableError, match="--answers"),
-        unnamed(tmp_path / "nowhere" / "labels.csv").held(),
+        unnamed(tmp_path / "nowhere" / "labels.csv").locked(),
     ):
         pass
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 import pytest
 
 from semisift.explore import _server as server_module
-from tests.explore.sessions import read_cells, served, session_of, settled, write_cells
+from tests.explore.sessions import read_cells, served, session_of, wait_until_idle, write_cells
 
 PATHS = ["/", "/api/state", "/api/map", "/api/feature?column=0", "/api/row?row=0"]
 ASKED = [
@@ -25,7 +25,7 @@ ASKED = [
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     with session_of(read_cells(write_cells(folder)), folder / "labels.csv") as (_, page):
-        settled(page)
+        wait_until_idle(page)
         yield page
 
 
@@ -103,8 +103,8 @@ def test_a_foreign_origin_is_refused(client, origin):
 
 
 def test_a_preflight_is_refused(client):
-    asked = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
-    status, _, headers = client.ask("OPTIONS", "/api/label", headers=asked, token=None)
+    preflight = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    status, _, headers = client.ask("OPTIONS", "/api/label", headers=preflight, token=None)
     assert status == 403
     assert not [name for name in headers if name.lower().startswith("access-control")]
 
@@ -383,11 +383,13 @@ def test_labels_that_cannot_be_read_are_never_written_over(tmp_path, content, wo
             path.write_bytes(content)
 
     def refuses():
-        for asked in ("/api/label", "/api/undo", "/api/label", "/api/undo"):
+        for preflight in ("/api/label", "/api/undo", "/api/label", "/api/undo"):
             body = (
-                {"row": 50, "label": "B", "version": 6} if asked == "/api/label" else {"version": 6}
+                {"row": 50, "label": "B", "version": 6}
+                if preflight == "/api/label"
+                else {"version": 6}
             )
-            status, answer = client.post(asked, body)
+            status, answer = client.post(preflight, body)
             assert (status, answer["labels_version"]) == (409, 6)
             assert "labels.csv" in answer["error"]
             assert words in answer["error"]
@@ -502,26 +504,28 @@ def test_connections_without_the_token_leave_room_for_those_with_it(page, sent):
         address = ("127.0.0.1", client.port)
 
         def knock():
-            stranger = stack.enter_context(socket.create_connection(address, timeout=30))
-            stranger.sendall(sent)
-            return stranger
+            foreign_name = stack.enter_context(socket.create_connection(address, timeout=30))
+            foreign_name.sendall(sent)
+            return foreign_name
 
-        strangers = [knock() for _ in range(200)]
+        foreign_names = [knock() for _ in range(200)]
         for _ in range(12):
             start = time.monotonic()
             assert client.get("/api/state")[0] == 200
             assert time.monotonic() - start < 2
             most = max(most, len(server_threads()) - before)
-            strangers += [knock() for _ in range(10)]
+            foreign_names += [knock() for _ in range(10)]
         assert 0 < most <= server_module.MAX_NOVEL_ROWS + 4  # some are just ending
         # the oldest had to go, and the newest may still say who they are
-        strangers[0].settimeout(5)
+        foreign_names[0].settimeout(5)
         with suppress(ConnectionError):
-            assert strangers[0].recv(1) == b""
+            assert foreign_names[0].recv(1) == b""
         if not sent:
             head = f"GET /api/state HTTP/1.0\r\nHost: 127.0.0.1:{client.port}\r\n"
-            strangers[-1].sendall(f"{head}X-Semisift-Token: {client.server.token}\r\n\r\n".encode())
-            assert b" 200 " in strangers[-1].recv(100)
+            foreign_names[-1].sendall(
+                f"{head}X-Semisift-Token: {client.server.token}\r\n\r\n".encode()
+            )
+            assert b" 200 " in foreign_names[-1].recv(100)
 
 
 def test_requests_with_the_token_have_a_bound_too(tmp_path, monkeypatch):

@@ -9,14 +9,14 @@ import pytest
 from semisift import read_table
 from semisift.explore import _session as session_module
 from semisift.explore import _subsample as drawn_module
-from semisift.explore._label_store import LabelRefusedError
+from semisift.explore._label_store import InvalidAnswerError
 from semisift.explore._rankings import BY_CONSENSUS, BY_SOFT_LABELS, BY_VARIANCE
 from semisift.explore._session import OutOfDateError
 from tests.explore.sessions import (
     image_table,
     read_cells,
     session_of,
-    settled,
+    wait_until_idle,
     write_cells,
 )
 from tests.stored_files import LITTLE, reading, write
@@ -33,7 +33,7 @@ def best(state, n=2):
 
 def test_a_label_leads_to_a_ranking_by_soft_labels_and_then_the_consensus(tmp_path, path):
     with session_of(read_cells(write_cells(tmp_path)), path) as (session, page):
-        state = settled(page, BY_CONSENSUS)
+        state = wait_until_idle(page, BY_CONSENSUS)
         assert best(state) == {"x0", "x1"}
         assert state["stability"] > 0.5
         assert [each["name"] for each in state["classes"]] == ["A", "B"]
@@ -41,7 +41,7 @@ def test_a_label_leads_to_a_ranking_by_soft_labels_and_then_the_consensus(tmp_pa
         first = state["queue"]["rows"][0]
         known = session.label(first["row"], "A", state["labels_version"])
         assert known.version == 1
-        state = settled(page, BY_CONSENSUS)
+        state = wait_until_idle(page, BY_CONSENSUS)
         assert state["classes"][0] == {"name": "A", "given": 1, "in_table": 2, "guessed": 28} | {
             "guessed": state["classes"][0]["guessed"]
         }
@@ -53,7 +53,7 @@ def test_a_label_leads_to_a_ranking_by_soft_labels_and_then_the_consensus(tmp_pa
 def test_without_labels_there_is_a_ranking_a_queue_and_a_map(tmp_path, path):
     dataset = read_cells(write_cells(tmp_path, labels=[None] * 60))
     with session_of(dataset, path) as (session, page):
-        state = settled(page)
+        state = wait_until_idle(page)
         assert state["ranking"]["by"] == BY_VARIANCE
         assert state["classes"] == []
         assert state["stability"] is None
@@ -65,7 +65,7 @@ def test_without_labels_there_is_a_ranking_a_queue_and_a_map(tmp_path, path):
         assert page.row(0)["shares"] == []
         # one class: the others are sought among the unlabelled rows
         session.label(0, "A", 0)
-        state = settled(page)
+        state = wait_until_idle(page)
         assert state["ranking"]["by"] in (BY_SOFT_LABELS, BY_CONSENSUS)
         assert [each["name"] for each in state["classes"]] == ["A"]
         assert -1 in page.map()["guess"]
@@ -73,13 +73,13 @@ def test_without_labels_there_is_a_ranking_a_queue_and_a_map(tmp_path, path):
         session.label(1, "B", 1)
         for row in range(2, 12):
             session.label(row, "AB"[row % 2], row)
-        assert best(settled(page)) == {"x0", "x1"}
+        assert best(wait_until_idle(page)) == {"x0", "x1"}
 
 
 def test_a_new_class_takes_the_last_place_and_goes_with_its_last_label(tmp_path, path):
     with session_of(read_cells(write_cells(tmp_path)), path) as (session, page):
         session.label(40, "0 first by name", 0)
-        state = settled(page)
+        state = wait_until_idle(page)
         assert [each["name"] for each in state["classes"]] == ["A", "B", "0 first by name"]
         assert page.row(40)["label"] == 2
         assert page.row(40)["guess"] == 2
@@ -87,7 +87,7 @@ def test_a_new_class_takes_the_last_place_and_goes_with_its_last_label(tmp_path,
         assert session.undo(1)[1] == 40
         # the guess may still be of three classes
         assert len(page.row(41)["shares"]) == 2
-        state = settled(page)
+        state = wait_until_idle(page)
         assert [each["name"] for each in state["classes"]] == ["A", "B"]
         assert not state["can_undo"]
 
@@ -111,38 +111,38 @@ def test_labels_that_changed_meanwhile_are_a_conflict(tmp_path, path):
 
 def test_of_two_who_answer_at_once_one_is_told(tmp_path, path):
     with session_of(read_cells(write_cells(tmp_path)), path, working=False) as (session, _):
-        said = []
+        outcomes = []
 
         def answer(row):
             try:
-                said.append(session.label(row, "A", 0).version)
+                outcomes.append(session.label(row, "A", 0).version)
             except OutOfDateError:
-                said.append("conflict")
+                outcomes.append("conflict")
 
         threads = [threading.Thread(target=answer, args=(row,)) for row in range(20, 28)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert sorted(map(str, said)) == ["1", *["conflict"] * 7]
+        assert sorted(map(str, outcomes)) == ["1", *["conflict"] * 7]
         assert len(session.known.given) == 1
 
 
 def test_new_labels_end_the_work_for_old_ones(tmp_path, path, monkeypatch):
-    asked, go_on = threading.Event(), threading.Event()
+    started, go_on = threading.Event(), threading.Event()
     original = session_module.rank_by_consensus
 
-    def slow(data, labels, version, n_jobs, hear):
-        asked.set()
+    def slow(data, labels, version, n_jobs, on_progress):
+        started.set()
         while version == 0 and not go_on.wait(0.01):
-            hear(0.5)
-        return original(data, labels, version, n_jobs, hear)
+            on_progress(0.5)
+        return original(data, labels, version, n_jobs, on_progress)
 
     monkeypatch.setattr(session_module, "rank_by_consensus", slow)
     with session_of(read_cells(write_cells(tmp_path)), path) as (session, page):
-        assert asked.wait(30)
+        assert started.wait(30)
         session.label(40, "A", 0)
-        state = settled(page, BY_CONSENSUS)
+        state = wait_until_idle(page, BY_CONSENSUS)
         assert state["ranking"]["labels_version"] == 1
         assert not go_on.is_set()
 
@@ -161,13 +161,13 @@ def test_an_error_is_said_and_the_labels_are_safe(tmp_path, path, monkeypatch):
         assert page.state()["classes"][0]["given"] == 1
 
 
-def test_gaps(tmp_path, path):
+def test_missing_values(tmp_path, path):
     table = write_cells(tmp_path)
     lines = table.read_text().splitlines()
     lines[5] = "," + lines[5].split(",", 1)[1]
     table.write_text("\n".join(lines) + "\n")
     with session_of(read_cells(table, missing="keep"), path, image=(2, 4)) as (_, page):
-        assert best(settled(page)) == {"x0", "x1"}
+        assert best(wait_until_idle(page)) == {"x0", "x1"}
         row = page.row(4)
         (cell,) = (each for each in row["values"] if each["name"] == "x0")
         assert (cell["value"], cell["place"]) == (None, None)
@@ -182,10 +182,10 @@ def test_groups_batches_and_weights(tmp_path, path):
     table.write_text("\n".join(f"{a},{b}" for a, b in zip(lines, more, strict=True)) + "\n")
     dataset = read_cells(table, group="donor", batch="plate", weight="weight")
     with session_of(dataset, path) as (session, page):
-        state = settled(page)
+        state = wait_until_idle(page)
         assert 50 not in page.map()["rows"]
         session.label(50, "A", state["labels_version"])  # it counts for nothing, and is kept
-        settled(page)
+        wait_until_idle(page)
         assert page.row(50)["given_here"]
 
 
@@ -198,7 +198,7 @@ def test_rows_that_stay_in_their_file(tmp_path, path, monkeypatch, form, memory)
     dataset = read_table(write(tmp_path, form), **reading(form, max_memory=memory))
     assert dataset.table.is_stored == (memory == LITTLE)
     with session_of(dataset, path) as (session, page):
-        state = settled(page)
+        state = wait_until_idle(page)
         assert best(state, 4) == {"g0", "g1", "g2", "g3"}
         assert "represent all on this page" in state["notes"][-1]
         drawn = page.map()["rows"]
@@ -207,14 +207,14 @@ def test_rows_that_stay_in_their_file(tmp_path, path, monkeypatch, form, memory)
         other = next(row for row in range(600) if row not in drawn)
         assert len(page.row(other)["values"]) == 10
         session.label(other, "a", 0)  # a row that was not drawn is from now on
-        settled(page)
+        wait_until_idle(page)
         assert other in page.map()["rows"]
 
 
 def test_pictures_are_scaled_over_the_whole_table(tmp_path, path):
     dataset = read_table(image_table(tmp_path))
     with session_of(dataset, path, image=(2, 3)) as (_, page):
-        settled(page)
+        wait_until_idle(page)
         shown = np.array([page.row(row)["image"] for row in range(40)])
         X = np.asarray(dataset.X)
         assert np.array_equal(shown, np.round(X / X.max() * 255))
@@ -223,7 +223,7 @@ def test_pictures_are_scaled_over_the_whole_table(tmp_path, path):
 
 def test_a_feature_by_class(tmp_path, path):
     with session_of(read_cells(write_cells(tmp_path, n_rows=900)), path) as (_, page):
-        settled(page)
+        wait_until_idle(page)
         found = page.feature(0)
         assert found["name"] == "x0"
         assert [group["n"] for group in found["groups"]] == [896, 2, 2]
@@ -247,11 +247,11 @@ def test_before_anything_is_known_answers_are_empty(tmp_path, path):
 
 
 def test_results_are_written_when_asked_for(tmp_path, path):
-    asked = []
+    started = []
 
     def write(y):
-        asked.append([label for label in y if label is not None])
-        if len(asked) > 1:
+        started.append([label for label in y if label is not None])
+        if len(started) > 1:
             raise ValueError("no room")
         return [tmp_path / "ranking.csv"]
 
@@ -262,7 +262,7 @@ def test_results_are_written_when_asked_for(tmp_path, path):
             session.wait(session.version, 1.0)
         assert page.state()["finished"] == {"files": ["ranking.csv"]}
         assert session.finished_version == 1
-        assert asked == [["A", "B", "A", "B", "C"]]
+        assert started == [["A", "B", "A", "B", "C"]]
         session.finish()
         while page.state()["finished"] is None:
             session.wait(session.version, 1.0)
@@ -274,7 +274,7 @@ def test_results_need_a_place_and_labels(tmp_path, path):
     for place, words in [(None, "--out"), (list, "No row is labelled")]:
         with (
             session_of(dataset, path, write=place, working=False) as (session, _),
-            pytest.raises(LabelRefusedError, match=words),
+            pytest.raises(InvalidAnswerError, match=words),
         ):
             session.finish()
 
@@ -284,10 +284,10 @@ def test_tiny_tables(tmp_path, path, n_rows):
     dataset = read_cells(write_cells(tmp_path, labels=[None] * n_rows, n_rows=n_rows))
     with session_of(dataset, path) as (session, page):
         for row in range(n_rows):
-            state = settled(page)
+            state = wait_until_idle(page)
             assert state["notes"] == []
             session.label(row, "AB"[row % 2], row)
-        assert settled(page)["notes"] == []
+        assert wait_until_idle(page)["notes"] == []
 
 
 def test_labels_that_tell_nothing_are_told(tmp_path, path):
@@ -296,5 +296,5 @@ def test_labels_that_tell_nothing_are_told(tmp_path, path):
     labels = ["AB"[row % 2] if row < 10 else None for row in range(60)]
     frame.with_columns(pl.Series("kind", labels, dtype=pl.String)).write_csv(tmp_path / "t.csv")
     with session_of(read_cells(tmp_path / "t.csv", id=None), path) as (_, page):
-        state = settled(page)
+        state = wait_until_idle(page)
     assert any(note.startswith("The labels may tell nothing: the") for note in state["notes"])

@@ -32,12 +32,12 @@ from tests.reference import gaps as slow
 from tests.reference import graph_filters as plain
 
 NAN = np.nan
-TAKE_GAPS = [name for name in METHODS if METHODS[name].cls.allow_nan]
+ALLOW_NAN = [name for name in METHODS if METHODS[name].cls.allow_nan]
 
 # one of each way to treat missing values: moments, pairs, graphs, bins, trees
 DAILY = ["fisher", "constraint", "lsdf", "cls", "semi-mim", "mrmr", "ssfi", "consensus"]
 
-each = pytest.mark.parametrize("name", daily_are(DAILY, TAKE_GAPS))
+each = pytest.mark.parametrize("name", daily_are(DAILY, ALLOW_NAN))
 few_labels = pytest.mark.filterwarnings("ignore::semisift.FallbackWarning")
 
 
@@ -52,7 +52,7 @@ def make_rows(seed=0, n_classes=2, share=0.15):
 # --- all that take missing values -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", daily_are(["csfs", "rlsr"], sorted(set(METHODS) - set(TAKE_GAPS))))
+@pytest.mark.parametrize("name", daily_are(["csfs", "rlsr"], sorted(set(METHODS) - set(ALLOW_NAN))))
 def test_the_others_name_them(name):
     X, y = make_rows()
     with pytest.raises(ValueError, match=r"These take missing values as they are: .*FisherScore"):
@@ -87,7 +87,7 @@ def test_columns_without_values_rank_last(name, data):
 
 
 @pytest.mark.parametrize(
-    "name", daily_are(DAILY, sorted(set(TAKE_GAPS) & set(DETERMINISTIC) - {"consensus"}))
+    "name", daily_are(DAILY, sorted(set(ALLOW_NAN) & set(DETERMINISTIC) - {"consensus"}))
 )
 @few_labels
 def test_the_order_of_rows_does_not_matter(name):
@@ -115,7 +115,7 @@ def test_variance_of_the_values_that_are_there():
     assert_allclose(VarianceScore().fit(X).scores_, [26 / 3 / 49, 1 / 4])
 
 
-def test_variance_of_a_column_with_gaps_at_random_is_unbiased():
+def test_variance_of_a_column_with_missing_values_at_random_is_unbiased():
     rng = np.random.default_rng(0)
     f = rng.exponential(size=40)
     X = np.repeat(f[:, None], 20_000, axis=1)
@@ -213,7 +213,7 @@ def test_constraint_score_against_loops(criterion):
         assert np.isnan(fitted.scores_).tolist() == [False] * 5 + [pairs == ([], [])]
 
 
-def test_many_gaps_make_a_column_neither_better_nor_worse():
+def test_many_missing_values_make_a_column_neither_better_nor_worse():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 8)
     f = rng.normal(size=16) + y
@@ -340,7 +340,7 @@ def test_a_class_without_values_in_a_column():
         assert np.isfinite(cls().fit(X, y).scores_).all(), cls
 
 
-def test_transformers_may_take_gaps():
+def test_transformers_may_take_missing_values():
     X, _ = make_rows(1)
     nan_euclidean = KNeighborsTransformer(n_neighbors=7, metric="nan_euclidean")
     found = LaplacianScore(graph=nan_euclidean, weights="binary", n_neighbors=7).fit(X).scores_

@@ -205,5 +205,5 @@ def test_a_rule_picks_no_more_columns_one_by_one_than_no_number_does(data, monke
         for wanted in (None, "stability")
     ]
     assert_array_equal(*scores)
-    asked = SemiJMI(n_features_to_select=4, random_state=0).fit(data.X, data.y)
-    assert (asked.scores_ != scores[0]).any()
+    ranker = SemiJMI(n_features_to_select=4, random_state=0).fit(data.X, data.y)
+    assert (ranker.scores_ != scores[0]).any()

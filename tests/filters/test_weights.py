@@ -71,7 +71,7 @@ def test_repetition(cls, params, form, n_classes):
 
 
 @each
-def test_repetition_with_gaps(cls, params):
+def test_repetition_with_missing_values(cls, params):
     X, y, weights = make_rows()
     X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
     weighted = fit(cls, params, X, y, sample_weight=weights)

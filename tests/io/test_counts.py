@@ -54,9 +54,9 @@ def test_counts_of_cells_are_normalised_unless_told_otherwise(tmp_path, form):
         "taken; normalize=False leaves them as they are."
     )
     assert data.notes == [note]
-    asked = read_table(path, label="kind", normalize=True)
-    assert dense(asked.X).tobytes() == dense(data.X).tobytes()
-    assert asked.notes == [note.split(";")[0] + "."]
+    normalized = read_table(path, label="kind", normalize=True)
+    assert dense(normalized.X).tobytes() == dense(data.X).tobytes()
+    assert normalized.notes == [note.split(";")[0] + "."]
     left = read_table(path, label="kind", normalize=False)
     assert_array_equal(dense(left.X), X)
     assert (left.usual_total, left.notes) == (None, [])
@@ -147,13 +147,13 @@ def test_rows_that_stay_in_the_file_have_the_same_bits(tmp_path, form):
     X = counts() * np.float32(9.7)  # totals that depend on the order of adding
     path = write(tmp_path, form, X)
     options = reading(form, normalize=True)
-    whole = read_table(path, **options)
+    in_memory = read_table(path, **options)
     data = read_table(path, **options, max_memory=LITTLE, cache_dir=tmp_path / "passes")
     assert isinstance(data.X, OutOfCoreMatrix)
-    assert data.usual_total == whole.usual_total
+    assert data.usual_total == in_memory.usual_total
     assert data.feature_names == GENES
-    assert dense(data.X.load()).tobytes() == dense(whole.X).tobytes()
-    one, other = (FisherScore().fit(each.X, each.y) for each in (whole, data))
+    assert dense(data.X.load()).tobytes() == dense(in_memory.X).tobytes()
+    one, other = (FisherScore().fit(each.X, each.y) for each in (in_memory, data))
     assert one.scores_.tobytes() == other.scores_.tobytes()
     (kept,) = (tmp_path / "passes").glob("totals-of-rows-*.npz")
     written = kept.stat().st_mtime_ns
@@ -187,13 +187,14 @@ def test_the_command_line_says_so_and_the_files_too(tmp_path):
         assert result.exit_code == code, result.output
         return " ".join(result.output.split())
 
-    said = call("--out", tmp_path / "one.json")
+    output = call("--out", tmp_path / "one.json")
     assert (
-        "brought to the median total (10), and log(1 + x) was taken; --no-normalize leaves" in said
+        "brought to the median total (10), and log(1 + x) was taken; --no-normalize leaves"
+        in output
     )
     facts = json.loads((tmp_path / "one.json").read_text())
     assert facts["input"]["normalized_total"] == 10
-    said = call("--no-normalize", "--out", tmp_path / "other.json")
-    assert "median total" not in said
+    output = call("--no-normalize", "--out", tmp_path / "other.json")
+    assert "median total" not in output
     assert json.loads((tmp_path / "other.json").read_text())["input"]["normalized_total"] is None
     assert "--normalize and --log take the same logarithms" in call("--normalize", "--log", code=2)

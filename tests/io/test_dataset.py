@@ -181,12 +181,12 @@ def test_row_names_must_differ(save):
 
 # --- missing values -------------------------------------------------------------------------------
 
-GAPS = "x,y,z\n1,5,\n,NA,\n3,7,\n5,9,\n"
+MISSING = "x,y,z\n1,5,\n,NA,\n3,7,\n5,9,\n"
 
 
 def test_missing_values_are_refused_by_name(save):
     with pytest.raises(TableError) as caught:
-        read_table(save(GAPS))
+        read_table(save(MISSING))
     message = str(caught.value)
     assert "in 3 of 3 columns: 'z' (4 of 4 rows), 'x' (1 of 4 rows), 'y' (1 of 4 rows)" in message
     assert "line 2, column 3 ('z')" in message
@@ -195,7 +195,7 @@ def test_missing_values_are_refused_by_name(save):
 
 
 def test_missing_values_are_settled_as_asked(save):
-    filled = read_table(save(GAPS), missing="median")
+    filled = read_table(save(MISSING), missing="median")
     assert filled.X.tolist() == [[1, 5], [3, 7], [3, 7], [5, 9]]
     assert filled.variables == ["x", "y"]  # z has no value at all
     assert len(filled.notes) == 2

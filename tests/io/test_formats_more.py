@@ -597,8 +597,8 @@ def test_forms_that_are_not_written_say_which_are(tmp_path, name, endings):
     arguments = ["select", str(tmp_path / name), "--out", str(tmp_path / f"small-{name}")]
     result = CliRunner().invoke(main, [*arguments, "--label", "kind"])
     assert result.exit_code == 2
-    told = " ".join(result.stderr.replace("│", " ").split())
-    assert f"files are read, not written: the name must end in {endings}." in told
+    output = " ".join(result.stderr.replace("│", " ").split())
+    assert f"files are read, not written: the name must end in {endings}." in output
 
 
 def test_missing_libraries(tmp_path, monkeypatch):

@@ -257,16 +257,16 @@ def test_mutated_files_give_a_result_or_a_clear_error(tmp_path, name, n_mutation
         path.write_bytes(mutate(sound, rng))
         target = folder / f"small-{name}{WRITTEN.get(name, '')}"
         result = select(path, options, target)
-        told = f"{mutate.__name__}, mutation {number}: {result.output}"
+        message = f"{mutate.__name__}, mutation {number}: {result.output}"
         assert result.exception is None or isinstance(result.exception, SystemExit), (
-            f"{told}{result.exception!r}"
+            f"{message}{result.exception!r}"
         )
-        assert result.exit_code in (0, 1), told
+        assert result.exit_code in (0, 1), message
         left = sorted(path.name for path in folder.iterdir())
         if result.exit_code == 0:
-            assert left == sorted([name, target.name]), told
+            assert left == sorted([name, target.name]), message
             read(target)  # whole
         else:
-            assert left == [name], told
-            assert result.stderr.startswith("Error: ") or "\nError: " in result.stderr, told
-            assert len(result.stderr.split()) > 5, told
+            assert left == [name], message
+            assert result.stderr.startswith("Error: ") or "\nError: " in result.stderr, message
+            assert len(result.stderr.split()) > 5, message

@@ -160,13 +160,13 @@ def test_a_first_column_of_names_may_be_features(run):
 
 def test_what_was_read_is_said_first(run):
     arguments = ["rank", "genes.csv", "--transpose", "--labels", "labels.csv", "--method", "fisher"]
-    told = "genes.csv: 6 rows, of which 4 carry a label (2 bad, 2 good); 4 features."
-    assert run(*arguments).stdout.startswith(told)
-    assert told in run(*arguments, "--top", "99", code=1).stdout  # the work never began
-    assert told not in run(*arguments, "--quiet").output
-    assert told not in run(*arguments, "--out", "-").output
+    line = "genes.csv: 6 rows, of which 4 carry a label (2 bad, 2 good); 4 features."
+    assert run(*arguments).stdout.startswith(line)
+    assert line in run(*arguments, "--top", "99", code=1).stdout  # the work never began
+    assert line not in run(*arguments, "--quiet").output
+    assert line not in run(*arguments, "--out", "-").output
     arguments = ["predict", "genes.csv", "--transpose", "--labels", "labels.csv", "--out", "l.csv"]
-    assert run(*arguments).stdout.startswith(told)
+    assert run(*arguments).stdout.startswith(line)
 
 
 # --- names that stand twice -----------------------------------------------------------------------

@@ -82,11 +82,11 @@ def stored(path, **options):
 )
 def test_the_rows_are_those_in_memory(tmp_path, form, height):
     path = write(tmp_path, form, height=height)
-    whole, data = read_table(path, **reading(form)), stored(path)
-    assert not isinstance(whole.X, OutOfCoreMatrix)
-    assert data.feature_names == whole.feature_names == GENES == data.X.feature_names.tolist()
-    assert data.y.tolist() == whole.y.tolist()
-    assert data.row_ids == whole.row_ids == CELLS
+    in_memory, data = read_table(path, **reading(form)), stored(path)
+    assert not isinstance(in_memory.X, OutOfCoreMatrix)
+    assert data.feature_names == in_memory.feature_names == GENES == data.X.feature_names.tolist()
+    assert data.y.tolist() == in_memory.y.tolist()
+    assert data.row_ids == in_memory.row_ids == CELLS
     assert data.X.dtype == np.float32
     values = data.X.load()
     assert_array_equal(values.toarray() if data.X.is_sparse else values, make_cells()[0])
@@ -107,33 +107,33 @@ def test_the_rows_are_those_in_memory(tmp_path, form, height):
     ],
 )
 def test_the_ranking_is_that_of_memory(tmp_path, form, name):
-    whole = None
+    in_memory = None
     for height in (50, 170):
         folder = tmp_path / str(height)
         folder.mkdir()
         path = write(folder, form, height=height)
-        if whole is None:
+        if in_memory is None:
             data = read_table(path, **reading(form))
-            whole = RANKERS[name]().fit(data.X, data.y)
+            in_memory = RANKERS[name]().fit(data.X, data.y)
         data = stored(path)
         found = RANKERS[name]().fit(data.X, data.y)
-        assert found.scores_.tobytes() == whole.scores_.tobytes()
-        assert found.ranking_.tolist() == whole.ranking_.tolist()
+        assert found.scores_.tobytes() == in_memory.scores_.tobytes()
+        assert found.ranking_.tolist() == in_memory.ranking_.tolist()
         assert found.feature_names_in_.tolist() == GENES
-        if hasattr(whole, "transduction_"):
-            assert found.transduction_.tolist() == whole.transduction_.tolist()
+        if hasattr(in_memory, "transduction_"):
+            assert found.transduction_.tolist() == in_memory.transduction_.tolist()
 
 
 @IN_SOME
 def test_options_that_go_block_by_block(tmp_path, form):
     path = write(tmp_path, form)
     options = {"drop": ["g1", "g7"], "log": True, "labels_per_class": 5}
-    whole, data = read_table(path, **reading(form, **options)), stored(path, **options)
-    assert data.feature_names == whole.feature_names
+    in_memory, data = read_table(path, **reading(form, **options)), stored(path, **options)
+    assert data.feature_names == in_memory.feature_names
     assert "g7" not in data.feature_names
-    assert data.y.tolist() == whole.y.tolist()
+    assert data.y.tolist() == in_memory.y.tolist()
     assert any("log(1 + x) is taken of 28 columns" in note for note in data.notes)
-    one, other = (FisherScore().fit(each.X, each.y) for each in (whole, data))
+    one, other = (FisherScore().fit(each.X, each.y) for each in (in_memory, data))
     assert one.scores_.tobytes() == other.scores_.tobytes()
 
 
@@ -147,12 +147,12 @@ def test_pairs_of_rows_by_their_names(tmp_path, form):
     files = {"cannot_link": pairs, "must_link": together}
     options = {**files, **({"drop": "kind"} if form.endswith("parquet") else {})}
     options |= {"id": "cell"} if form.endswith("parquet") else {}
-    whole = read_table(path, **options)
+    in_memory = read_table(path, **options)
     data = read_table(path, **options, max_memory=LITTLE)
-    assert data.cannot_link.tolist() == whole.cannot_link.tolist() == [[3, 507], [8, 444]]
+    assert data.cannot_link.tolist() == in_memory.cannot_link.tolist() == [[3, 507], [8, 444]]
     one, other = (
         ConstraintScore().fit(each.X, cannot_link=each.cannot_link, must_link=each.must_link)
-        for each in (whole, data)
+        for each in (in_memory, data)
     )
     assert one.scores_.tobytes() == other.scores_.tobytes()
 
@@ -391,8 +391,8 @@ def test_a_matrix_by_columns_is_refused_with_a_cure(tmp_path, form):
         root = pytest.importorskip("zarr").open_group(path, mode="r+", use_consolidated=False)
         shutil.rmtree(path / "X")
         anndata.io.write_elem(root, "X", csc_matrix(X))
-    whole = read_table(path, **reading(form))  # in memory it is read
-    assert_array_equal(whole.X.toarray(), X)
+    in_memory = read_table(path, **reading(form))  # in memory it is read
+    assert_array_equal(in_memory.X.toarray(), X)
     with pytest.raises(OutOfCoreError, match=r"stored by columns \(csc.*tocsr\(\) before writing"):
         rank(path)
 
@@ -496,11 +496,11 @@ def odd_table(tmp_path, **columns):
 )
 def test_columns_of_other_things_get_the_error_of_memory(tmp_path, column):
     path = odd_table(tmp_path, odd=column)
-    with pytest.raises(TableError) as whole:
+    with pytest.raises(TableError) as in_memory:
         read_table(path, label="kind")
     with pytest.raises(TableError) as found:
         read_table(path, label="kind", max_memory=LITTLE)
-    same = re.sub(r"in 1 of \d+ columns", "in 1 of 1 columns", str(whole.value))
+    same = re.sub(r"in 1 of \d+ columns", "in 1 of 1 columns", str(in_memory.value))
     assert str(found.value) == same
 
 
@@ -530,10 +530,10 @@ def test_whole_numbers_and_booleans_are_features(tmp_path):
     path = odd_table(
         tmp_path, big=pl.Series(range(N_ROWS)) * 7, flag=pl.Series([True, False] * 300)
     )
-    whole = read_table(path, label="kind")
+    in_memory = read_table(path, label="kind")
     data = read_table(path, label="kind", max_memory="300kB")
     assert data.X.dtype == np.float64
-    assert_array_equal(data.X.load(), whole.X)
+    assert_array_equal(data.X.load(), in_memory.X)
 
 
 # --- zarr -----------------------------------------------------------------------------------------
@@ -614,8 +614,8 @@ def test_zarr_is_told_from_10x_by_its_name(tmp_path):
 def test_a_way_of_packing_that_runs_code_is_refused(tmp_path):
     path = write(tmp_path, "csr.zarr")
     about = path / "obs" / "_index" / ".zarray"
-    told = json.loads(about.read_text())
-    about.write_text(json.dumps({**told, "filters": [{"id": "pickle"}]}))
+    content = json.loads(about.read_text())
+    about.write_text(json.dumps({**content, "filters": [{"id": "pickle"}]}))
     with pytest.raises(TableError, match="obs/_index is packed by 'pickle', which is not read"):
         read_table(path, label="kind")
 

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from semisift import read_table
 from semisift.exceptions import TableError
-from semisift.io._dataset import say_confounded
+from semisift.io._dataset import describe_confounding
 from semisift.out_of_core import _matrix
 from tests.nightly import few_daily
 
@@ -86,7 +86,7 @@ def test_logarithms_of_what_is_below_zero_beside_a_gap(tmp_path):
         read_table(path, label="label", missing="keep", log=True)
 
 
-def test_sparse_tables_keep_no_gaps(tmp_path):
+def test_sparse_tables_keep_no_missing_values(tmp_path):
     X = csr_array([[np.nan, 0, 1], [0, 2, 0]])
     parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
     np.savez(tmp_path / "t.npz", y=[0, 1], **parts)
@@ -151,9 +151,9 @@ def test_columns_of_the_file_of_labels(tmp_path):
 )
 def test_classes_in_batches_of_their_own(labels, batches, alone):
     y = np.array([None if label == "-" else label for label in labels], dtype=object)
-    said = say_confounded(y, np.array([*batches], dtype=object))
-    assert len(said) == (alone is not None)
-    assert all(f"The labelled rows of {alone} in batches" in sentence for sentence in said)
+    notes = describe_confounding(y, np.array([*batches], dtype=object))
+    assert len(notes) == (alone is not None)
+    assert all(f"The labelled rows of {alone} in batches" in sentence for sentence in notes)
 
 
 def test_stored_rows_take_groups_alone(tmp_path, monkeypatch):

@@ -9,7 +9,13 @@ from numpy.testing import assert_array_equal
 from semisift import _kernels
 from semisift.utils._random import row_mask, unmask
 from tests.conftest import needs_kernels
-from tests.kernels.test_kernels import N_MEMBERS, assert_same_tree, deal, handed_rows, voted
+from tests.kernels.test_kernels import (
+    N_MEMBERS,
+    assert_same_tree,
+    draw_bags,
+    pseudo_labelled_rows,
+    voted,
+)
 from tests.nightly import daily_are, nightly
 from tests.reference.forest import node_columns
 from tests.reference.importance import tree_importance
@@ -48,16 +54,19 @@ FORMS = {
 
 
 def examples_of(codes, labelled, weights, picks, pick_labels):
-    drawn, handed = zip(labelled, weights, strict=True), zip(picks, pick_labels, strict=True)
+    drawn, pseudo_labelled = (
+        zip(labelled, weights, strict=True),
+        zip(picks, pick_labels, strict=True),
+    )
     bag = [Example(int(row), int(w), int(codes[row])) for row, w in drawn if w]
-    return bag + [Example(int(row), 1, int(label)) for row, label in handed if row >= 0]
+    return bag + [Example(int(row), 1, int(label)) for row, label in pseudo_labelled if row >= 0]
 
 
 def grow_both(X, codes, form, n_classes, seed, *, spread=None, size=5, max_depth=None):
-    labelled, subspaces, weights, out_of_bag = deal(codes, X.shape[1], size, seed)
-    picks, pick_labels = handed_rows(codes, out_of_bag, n_classes, seed)
-    held, options = FORMS[form](X)
-    columns = _kernels.columns.Columns(held, has_missing=True)
+    labelled, subspaces, weights, out_of_bag = draw_bags(codes, X.shape[1], size, seed)
+    picks, pick_labels = pseudo_labelled_rows(codes, out_of_bag, n_classes, seed)
+    table, options = FORMS[form](X)
+    columns = _kernels.columns.Columns(table, has_missing=True)
     bags = labelled, weights, picks, pick_labels
     how = {"spread": spread, "max_depth": max_depth}
     trees = _kernels.grow.grow(columns, codes, n_classes, *bags, subspaces, **how, **options)
@@ -97,7 +106,7 @@ def test_trees_equal_exact_arithmetic(form, n_classes):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_perfect_splits_need_all_gaps_on_the_side_of_their_class(form):
+def test_perfect_splits_need_all_missing_values_on_the_side_of_their_class(form):
     """The first class has fewer, as many or more values than the second; either misses some.
 
     The missing values are the last rows, or the first ones.
@@ -109,8 +118,8 @@ def test_perfect_splits_need_all_gaps_on_the_side_of_their_class(form):
         X = np.asfortranarray(values[:, None])
         rows, weights = np.arange(len(X), dtype=np.int32), np.ones((1, len(X)), dtype=np.int32)
         none = np.empty((1, 0), dtype=np.int32)
-        held, options = FORMS[form](X)
-        columns = _kernels.columns.Columns(held, has_missing=True)
+        table, options = FORMS[form](X)
+        columns = _kernels.columns.Columns(table, has_missing=True)
         subspace = np.zeros((1, 1), dtype=np.int32)
         trees = _kernels.grow.grow(
             columns, codes, 2, rows, weights, none, none, subspace, **options
@@ -124,7 +133,7 @@ def test_perfect_splits_need_all_gaps_on_the_side_of_their_class(form):
 def test_nodes_that_draw_their_own_columns(n_classes):
     for seed in range(4):
         X, codes = make_table(seed, n=30, p=9, n_classes=n_classes, n_labelled=30, share=0.4)
-        labelled, _, weights, _ = deal(codes, 9, 2, seed)
+        labelled, _, weights, _ = draw_bags(codes, 9, 2, seed)
         none = np.empty((N_MEMBERS, 0), dtype=np.int32)
         columns = _kernels.columns.Columns(X, has_missing=True)
         for side_by_side in (-1, 0):
@@ -172,12 +181,12 @@ def test_all_searches_agree_on_large_bags(n_classes):
 
 
 @pytest.mark.parametrize("n", [40, 200])
-def test_ranks_of_gaps(n):
+def test_ranks_of_missing_values(n):
     X, _ = make_table(0, n=n, few_values=False)
     for column, codes in zip(X.T, _kernels.grow.rank_columns(X), strict=True):
-        held = ~np.isnan(column)
-        assert_array_equal(codes[held], np.unique(column[held], return_inverse=True)[1])
-        assert (codes[~held] == 255).all()
+        table = ~np.isnan(column)
+        assert_array_equal(codes[table], np.unique(column[table], return_inverse=True)[1])
+        assert (codes[~table] == 255).all()
 
 
 @pytest.mark.parametrize("probability", [False, True])
@@ -228,7 +237,7 @@ def large_trees(seed):
     X = np.asfortranarray(X)
     codes = rng.integers(0, 3, size=600).astype(np.int32)
     codes[520:] = -1
-    labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, seed)
+    labelled, subspaces, weights, out_of_bag = draw_bags(codes, 5, 4, seed)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
     columns = _kernels.columns.Columns(X, has_missing=True)
     trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
@@ -263,16 +272,16 @@ def test_sampled_permutations_average_to_the_expectation(row_cost):
     assert (np.abs(np.mean(draws, axis=0) - expected) < 5 * error + 1e-12).all()
 
 
-def test_columns_keep_their_gaps_when_they_travel():
+def test_columns_keep_their_missing_values_when_they_travel():
     columns = _kernels.columns.Columns(np.asfortranarray([[np.nan], [1.0]]), has_missing=True)
     assert columns.__reduce__()[1][1] is True
 
 
-def test_without_gaps_the_flag_changes_nothing():
+def test_without_missing_values_the_flag_changes_nothing():
     rng = np.random.default_rng(0)
     X = np.asfortranarray(rng.integers(0, 5, size=(60, 8)).astype(float))
     codes = np.where(np.arange(60) < 20, np.arange(60) % 3, -1).astype(np.int32)
-    labelled, subspaces, weights, _ = deal(codes, 8, 4, 0)
+    labelled, subspaces, weights, _ = draw_bags(codes, 8, 4, 0)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
     for how in ({}, {"side_by_side": 0}, {"codes": _kernels.grow.rank_columns(X)}):
         one, other = (

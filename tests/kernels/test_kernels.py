@@ -93,7 +93,7 @@ def make_rows(seed, *, n=70, p=9, n_classes=3, kind="normal", per_class=6):
     return X, codes
 
 
-def deal(codes, p, size, seed, stratified=False, start=0):
+def draw_bags(codes, p, size, seed, stratified=False, start=0):
     labelled = np.flatnonzero(codes >= 0).astype(np.int32)
     strata = np.array([0, len(labelled)], dtype=np.int32)
     if stratified:
@@ -112,7 +112,7 @@ def deal(codes, p, size, seed, stratified=False, start=0):
 @pytest.mark.parametrize(("p", "size"), [(9, 3), (5, 5), (1, 1)])
 def test_plan(stratified, p, size):
     _, codes = make_rows(0)
-    labelled, subspaces, weights, out_of_bag = deal(codes, p, size, 5, stratified, start=40)
+    labelled, subspaces, weights, out_of_bag = draw_bags(codes, p, size, 5, stratified, start=40)
     for i in range(N_MEMBERS):
         plan = make_plan(codes, p, size, seed=5, member=40 + i, stratified=stratified)
         assert subspaces[i].tolist() == plan.subspace
@@ -123,7 +123,7 @@ def test_plan(stratified, p, size):
         assert_array_equal(rows, np.sort(plan.oob_labelled + plan.oob_unlabelled))
 
 
-def handed_rows(codes, out_of_bag, n_classes, seed):
+def pseudo_labelled_rows(codes, out_of_bag, n_classes, seed):
     """Some rows of each member's unlabelled bag, with random labels."""
     rng = np.random.default_rng(seed)
     picks = np.full((N_MEMBERS, 8), -1, dtype=np.int32)
@@ -169,11 +169,11 @@ FORMS = {
 def grow_both(form, kind, n_classes, *, gap=False, max_depth=None, seed=0, stratified=False):
     X, codes = make_rows(seed, kind=kind, n_classes=n_classes)
     X = np.asfortranarray(X.astype(np.float32), dtype=np.float64)
-    labelled, subspaces, weights, out_of_bag = deal(codes, X.shape[1], 3, seed, stratified)
-    picks, pick_labels = handed_rows(codes, out_of_bag, n_classes, seed)
+    labelled, subspaces, weights, out_of_bag = draw_bags(codes, X.shape[1], 3, seed, stratified)
+    picks, pick_labels = pseudo_labelled_rows(codes, out_of_bag, n_classes, seed)
     spread = TrainingData.build(X).spread
-    held, options = FORMS[form](X)
-    columns = _kernels.columns.Columns(held)
+    table, options = FORMS[form](X)
+    columns = _kernels.columns.Columns(table)
     trees = _kernels.grow.grow(
         columns,
         codes,
@@ -406,7 +406,7 @@ def test_both_ways_to_permute_agree_on_large_trees(net):
     rng = np.random.default_rng(0)
     X = np.asfortranarray(rng.normal(size=(1500, 5)))
     codes = rng.integers(0, 3, size=1500).astype(np.int32)
-    labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, 0)
+    labelled, subspaces, weights, out_of_bag = draw_bags(codes, 5, 4, 0)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
     columns = _kernels.columns.Columns(X)
     trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
@@ -436,7 +436,7 @@ def test_lists_and_masks_of_rows_give_the_same_bits(form, kind):
     X = np.asfortranarray(np.round(X) if kind == "coarse" else X)
     codes = rng.integers(0, 3, size=700).astype(np.int32)
     codes[600:] = -1
-    labelled, subspaces, weights, out_of_bag = deal(codes, 5, 4, 0)
+    labelled, subspaces, weights, out_of_bag = draw_bags(codes, 5, 4, 0)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
     columns = _kernels.columns.Columns(FORMS[form](X)[0])
     trees = _kernels.grow.grow(columns, codes, 3, labelled, weights, none, none, subspaces)
@@ -474,7 +474,7 @@ def test_lists_and_masks_of_rows_give_the_same_bits(form, kind):
 def test_picks_are_the_surest_rows_of_each_class():
     codes = np.full(200, -1, dtype=np.int32)
     codes[:4] = [0, 0, 1, 1]
-    _, _, _, out_of_bag = deal(codes, 4, 2, 3)
+    _, _, _, out_of_bag = draw_bags(codes, 4, 2, 3)
     rng = np.random.default_rng(0)
     label = rng.integers(0, 2, size=200)
     confidence = rng.choice([0.6, 0.8, 0.9], size=200)
@@ -503,7 +503,7 @@ def test_picks_are_the_surest_rows_of_each_class():
 
 def test_picks_run_out():
     codes = np.array([0, 1, -1, -1], dtype=np.int32)
-    _, _, _, out_of_bag = deal(codes, 2, 1, 0)
+    _, _, _, out_of_bag = draw_bags(codes, 2, 1, 0)
     none = np.empty((N_MEMBERS, 0), dtype=np.int32)
     order = np.array([2, 3], dtype=np.int32)
     starts = np.array([0, 2, 2], dtype=np.int32)
@@ -527,8 +527,8 @@ def test_column_masks_compare_exactly(dtype, n_rows):
     none = np.empty((1, 0), dtype=np.int32)
     subspace = np.zeros((1, 1), dtype=np.int32)
     weights = np.ones((1, n_rows), dtype=np.int32)
-    for held in (X, csc_array(X)):
-        columns = _kernels.columns.Columns(held)
+    for table in (X, csc_array(X)):
+        columns = _kernels.columns.Columns(table)
         trees = _kernels.grow.grow(columns, codes, 2, rows, weights, none, none, subspace)
         votes = _kernels.votes.vote(columns, trees, row_mask(np.ones((1, n_rows), bool)), 2, False)
         assert_array_equal(votes.argmax(axis=1), codes)

@@ -147,7 +147,7 @@ def grown_on(columns, codes, weights):
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_trees_with_gaps_find_infinite_values_in_their_own_column(sign):
+def test_trees_with_missing_values_find_infinite_values_in_their_own_column(sign):
     # before the second column lie the values of the first
     first, second = [0.0, np.nan, 0.0, 0.0, 0.0, 1e6], [1.0, 1.5, 2.0, np.nan, np.inf, np.inf]
     X = sign * np.array([first, second]).T

@@ -120,8 +120,8 @@ def test_labels_as_text_rank_as_before_and_are_told_once(name, missing, data):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ranker = make(name).fit(data.X, y)
-    told = [one for one in caught if issubclass(one.category, UnlabelledTextWarning)]
-    assert len(told) == (METHODS[name].cls.labels_needed != "none")
+    recorded = [one for one in caught if issubclass(one.category, UnlabelledTextWarning)]
+    assert len(recorded) == (METHODS[name].cls.labels_needed != "none")
     assert_same_fit(make(name).fit(data.X, data.y), ranker)
 
 
@@ -379,7 +379,7 @@ def test_columns_that_are_not_numbers(name, column, message, data):
 
 @every
 @pytest.mark.parametrize("gap", [pd.NA, *nightly(None, np.nan)])
-def test_gaps_are_taken_or_refused(name, gap, data):
+def test_missing_values_are_taken_or_refused(name, gap, data):
     table = pd.DataFrame(data.X, columns=list("abcdefgh")).assign(height=[gap, *range(59)])
     ranker = make(name)
     if ranker.allow_nan:

@@ -176,7 +176,7 @@ def test_near_copies_of_kept_columns_go_last():
     assert (ranker.representative_ == np.arange(6)).all()
 
 
-def test_an_expected_column_stands_for_its_family():
+def test_an_expected_column_stands_for_its_correlated_group():
     X = with_copies()
     assert order(ranked(X=X, redundancy_threshold=0.9)) == "abdcef"
     ranker = ranked(X=X, redundancy_threshold=0.9, feature_weights={"c": 9})
@@ -232,7 +232,7 @@ WRONG = [
     ({"feature_weights": np.zeros(6)}, "all are 0"),
     (
         {"feature_weights": np.ma.masked_equal([9, 1, 1, 1, 1, 1], 9)},
-        "feature_weights must hold .* got .*nan.* 'a'",
+        "feature_weights must be finite .* got .*nan.* 'a'",
     ),
     ({"feature_weights": {"a": 10**400}}, "feature_weights must be finite"),
 ]

@@ -94,9 +94,9 @@ def test_text_that_means_unlabelled(form):
 def test_labels_written_as_text_are_the_same_labels(form):
     y = (INTEGERS | STRINGS)[form]
     silent = parse_labels(y, 4)
-    with pytest.warns(UnlabelledTextWarning) as told:
+    with pytest.warns(UnlabelledTextWarning) as recorded:
         labels = parse_labels([str(value) for value in y], 4)
-    assert len(told) == 1
+    assert len(recorded) == 1
     assert_array_equal(labels.codes, silent.codes)
 
 

@@ -69,7 +69,7 @@ def test_another_package_adds_a_method(package, tmp_path):
         ["methods", "range"],
     ]
     commands[3] += ["--labels-per-class", "4", "--sizes", "1", "--out", str(results)]
-    listed, ours, ranked, compared, broken, told = run(package, commands)
+    listed, ours, ranked, compared, broken, described = run(package, commands)
     assert listed[0] == 0
     assert "RangeScore of the package tiny-scores 1.0." in listed[1]
     assert "RangeScore" not in ours[1]  # a name of ours stays ours
@@ -80,5 +80,5 @@ def test_another_package_adds_a_method(package, tmp_path):
     assert broken[0] == 1
     assert "The plug-in broken, Absent of the package tiny-scores 1.0," in broken[1]
     assert "has no attribute 'Absent'" in " ".join(broken[1].split())
-    assert told[0] == 0
-    assert "RangeScore" in told[1]
+    assert described[0] == 0
+    assert "RangeScore" in described[1]

@@ -140,14 +140,14 @@ for name in ("rlsr", "s3vm-rfe", "fs-manifold", "laplacian", "enscls", "ssfi", "
 
 def ranked_on(processor):
     """Rank in a process of its own, with the routines of BLAS for one kind of processor."""
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", RANK_EVERYTHING],
         env=os.environ | {"OPENBLAS_CORETYPE": processor},
         capture_output=True,
         text=True,
         check=True,
     )
-    lines = [line.split() for line in told.stdout.splitlines()]
+    lines = [line.split() for line in process.stdout.splitlines()]
     return {
         name: (numbers[:30], [float.fromhex(n) for n in numbers[30:]]) for name, *numbers in lines
     }

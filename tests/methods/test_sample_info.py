@@ -78,7 +78,7 @@ def test_what_varies_between_batches_alone_is_constant():
     assert batched(X, np.repeat([0, 1, 2], 7)).constant.all()
 
 
-def test_gaps_stay_gaps_and_do_not_count():
+def test_missing_values_stay_missing_values_and_do_not_count():
     X = np.array([[1.0], [3], [np.nan], [11], [13], [15]])
     found = batched(X, [0, 0, 0, 1, 1, 1]).X
     overall = np.nanmean(X)
@@ -173,14 +173,14 @@ def test_weights_must_leave_two_classes():
     np.testing.assert_allclose(ranker.scores_, expected.scores_, rtol=1e-6)
 
 
-def test_knockoffs_take_no_gaps():
+def test_knockoffs_take_no_missing_values():
     X, y = rows_of_study()
     X[40, 2] = np.nan
-    with pytest.raises(ValueError, match="'knockoff' takes no gaps"):
+    with pytest.raises(ValueError, match="'knockoff' takes no missing values"):
         FisherScore(n_features_to_select="knockoff").fit(X, y)
 
 
-def test_gaps_go_through_transform_and_back(tmp_path):
+def test_missing_values_go_through_transform_and_back(tmp_path):
     X, y = rows_of_study()
     X[40, 0] = np.nan
     ranker = FisherScore(n_features_to_select=3).fit(X, y)
@@ -191,7 +191,7 @@ def test_gaps_go_through_transform_and_back(tmp_path):
     np.testing.assert_array_equal(FisherScore().fit(stored, y).scores_, ranker.scores_)
 
 
-def test_gaps_in_an_excluded_column_do_not_matter():
+def test_missing_values_in_an_excluded_column_do_not_matter():
     X, y = rows_of_study()
     X[40, 2] = np.nan
     ranker = CSFS(exclude=[2], n_features_to_select=2).fit(X, y)

@@ -107,7 +107,7 @@ def warn_once(*args):
 
 def test_quiet_concerns_its_own_thread_alone():
     """The filters are those of the process: other threads work while this one is quiet."""
-    with warnings.catch_warnings(record=True) as heard, quiet():
+    with warnings.catch_warnings(record=True) as caught, quiet():
         warnings.simplefilter("always")
         with quiet():
             warn_once()
@@ -115,14 +115,14 @@ def test_quiet_concerns_its_own_thread_alone():
             thread = threading.Thread(target=warn_once)
             thread.start()
             thread.join()
-        assert len(heard) == 1
+        assert len(caught) == 1
 
 
 def test_threads_that_work_for_a_quiet_one_are_quiet():
-    with warnings.catch_warnings(record=True) as heard, Workers(2) as workers:
+    with warnings.catch_warnings(record=True) as caught, Workers(2) as workers:
         warnings.simplefilter("always")
         with quiet():
             list(workers.map(warn_once, [1, 2]))
-        assert not heard
+        assert not caught
         list(workers.map(warn_once, [1, 2]))
-        assert len(heard) == 2
+        assert len(caught) == 2

@@ -29,11 +29,11 @@ def test_thirty_thousand_cells_from_the_file(form, tmp_path):
     call("make", file, "--rows", 30_000, "--columns", 2_000)
     works = ["variance+fisher", "consensus"] if form == "h5ad" else ["transductive"]
     for work in works:
-        told = json.loads(call("run", file, "--work", work, "--here", "--max-memory", "35MB"))
-        assert not told["in_memory"]
-        assert told["shape"] == [30_000, 2_000]
-        found, of = map(int, told["markers_among_best"].split(" of "))
+        result = json.loads(call("run", file, "--work", work, "--here", "--max-memory", "35MB"))
+        assert not result["in_memory"]
+        assert result["shape"] == [30_000, 2_000]
+        found, of = map(int, result["markers_among_best"].split(" of "))
         assert of == 200
         assert found >= (120 if work == "variance+fisher" else 190)
-        if "labels_right" in told:
-            assert told["labels_right"] > 0.85
+        if "labels_right" in result:
+            assert result["labels_right"] > 0.85

@@ -231,9 +231,9 @@ def test_methods_that_hold_their_rows_say_so(tmp_path, monkeypatch):
     rows = OutOfCoreMatrix(as_memmap(X, tmp_path, 0), max_memory=LITTLE)
     with pytest.warns(SubsamplingWarning, match="hold 312 unlabelled rows of X, where 1,200 would"):
         LaplacianScore().fit(rows)
-    monkeypatch.setattr(_training_data, "MAX_HELD", 200)
-    monkeypatch.setattr(_estimator, "MAX_HELD", 200)
-    monkeypatch.setattr(_ranker, "MAX_HELD", 200)
+    monkeypatch.setattr(_training_data, "MAX_SAMPLED", 200)
+    monkeypatch.setattr(_estimator, "MAX_SAMPLED", 200)
+    monkeypatch.setattr(_ranker, "MAX_SAMPLED", 200)
     with pytest.warns(SubsamplingWarning, match="LaplacianScore holds .* 200 of 1,200 unlabelled"):
         ranker = LaplacianScore().fit(rows)
     assert_allclose(len(ranker.ranking_), N_COLUMNS)
@@ -261,7 +261,7 @@ def test_many_labelled_rows_need_no_room(ranker, kind, tmp_path):
     plain = type(ranker)().fit(X, y)
     for form in (np.asarray, csr_array):
         rows = OutOfCoreMatrix(form(X), max_memory=LITTLE)
-        assert len(rows) > 2 * rows.most_held
+        assert len(rows) > 2 * rows.max_sampled
         same(type(ranker)().fit(rows, y), plain)
 
 
@@ -364,8 +364,8 @@ KINDS = ["gaps", "weights", "batches", "one class", "groups", "labels of many"]
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("kind", daily_are(["gaps", "weights", "groups"], KINDS))
 def test_maps_give_the_bits_of_memory(order, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(_ranker, "MAX_HELD", 300)
-    monkeypatch.setattr(_estimator, "MAX_HELD", 300)
+    monkeypatch.setattr(_ranker, "MAX_SAMPLED", 300)
+    monkeypatch.setattr(_estimator, "MAX_SAMPLED", 300)
     X, y, truth = case()
     given = {}
     if kind == "gaps":
@@ -421,7 +421,7 @@ def test_a_map_with_blank_columns_is_held_with_zeros_there(order, tmp_path):
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_a_map_with_gaps_is_held_only_where_they_may_stay(order, tmp_path):
+def test_a_map_with_missing_values_is_held_only_where_they_may_stay(order, tmp_path):
     X, _, _ = case()
     X[5, 3] = np.nan
     rows = OutOfCoreMatrix(mapped(X, tmp_path, order))
@@ -436,7 +436,7 @@ def test_what_is_asked_of_a_map_beside_a_fit_is_that_of_memory(
     ranker, order, tmp_path, monkeypatch
 ):
     for module in (_ranker, _training_data, _estimator):
-        monkeypatch.setattr(module, "MAX_HELD", 300)
+        monkeypatch.setattr(module, "MAX_SAMPLED", 300)
     X, y, _ = case()
     given = {}
     if isinstance(ranker, ConstraintScore):

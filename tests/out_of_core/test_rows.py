@@ -115,15 +115,15 @@ def test_chunks_of_unlike_shape_are_named(shape):
 
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
-def test_gaps_are_named_by_chunk_row_and_column(value, word, form):
+def test_missing_values_are_named_by_chunk_row_and_column(value, word, form):
     pieces = hundreds()
     pieces[4][17, 11] = value
     names = [f"gene{j}" for j in range(30)]
     with pytest.raises(OutOfCoreError) as caught:
         fit(parts(*map(form, pieces), is_sparse=form is csr_matrix), feature_names=names)
-    said = str(caught.value)
+    message = str(caught.value)
     where = "chunk 4 (row 417 of cells), column 'gene11'"
-    assert said.startswith(f"Input X contains {word}.\nFound in {where}")
+    assert message.startswith(f"Input X contains {word}.\nFound in {where}")
 
 
 def test_less_memory_than_a_block_or_chunk():
@@ -296,9 +296,9 @@ def test_stored_rows_are_not_stored_again():
 
 
 def test_progress_is_told():
-    told = []
-    rows = OutOfCoreMatrix(X, progress=lambda *state: told.append(state))
+    states = []
+    rows = OutOfCoreMatrix(X, progress=lambda *state: states.append(state))
     column_statistics(rows)
-    assert {what for what, *_ in told} == {"sums of the columns", "spread of the columns"}
-    assert [done for what, done, _ in told if what == "sums of the columns"][-1] == 700
-    assert all(total == 700 for *_, total in told)
+    assert {what for what, *_ in states} == {"sums of the columns", "spread of the columns"}
+    assert [done for what, done, _ in states if what == "sums of the columns"][-1] == 700
+    assert all(total == 700 for *_, total in states)

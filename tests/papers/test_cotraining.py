@@ -160,13 +160,13 @@ class StopError(Exception):
 
 
 def stop_after(n_records):
-    def hear(record, n_left):
-        hear.heard += 1
-        if hear.heard == n_records:
+    def on_record(record, n_left):
+        on_record.n_calls += 1
+        if on_record.n_calls == n_records:
             raise StopError
 
-    hear.heard = 0
-    return hear
+    on_record.n_calls = 0
+    return on_record
 
 
 @pytest.mark.parametrize("jobs", [None, 2])
@@ -177,13 +177,13 @@ def test_stopped_and_resumed_it_has_the_same_numbers(tmp_path, jobs):
         run_committees(plan, out=out, on_record=stop_after(7))
     partly = CommitteeRecords.load(out)
     assert partly.n_missing == len(undisturbed.records) - 7 == 53
-    heard = []
+    calls = []
     with joblib.parallel_config(backend="threading"):
         resumed = run_committees(
-            plan, out=out, resume=True, n_jobs=jobs, on_record=lambda *each: heard.append(each)
+            plan, out=out, resume=True, n_jobs=jobs, on_record=lambda *each: calls.append(each)
         )
-    assert len(heard) == 53
-    assert heard[-1][1] == 0
+    assert len(calls) == 53
+    assert calls[-1][1] == 0
     assert resumed.same_numbers(undisturbed)
     assert CommitteeRecords.load(out).same_numbers(undisturbed)
 
@@ -316,9 +316,9 @@ def test_report_draws_it_again_from_the_records(folder):
     reproduce(folder)
     files = ("README.md", "committees.svg")
     before = {name: (folder / "out" / "summary" / name).read_bytes() for name in files}
-    told = call("report", folder / "out", "--summary", folder / "docs").stdout
+    output = call("report", folder / "out", "--summary", folder / "docs").stdout
     assert {name: (folder / "docs" / name).read_bytes() for name in files} == before
-    assert "Written:" in told
+    assert "Written:" in output
     call("report", folder / "out", "--markdown", folder / "t.md", "--figures", folder / "f", "-q")
     assert (folder / "t.md").read_text().startswith("### OptDigits: accuracy of the committee")
     assert (folder / "f" / "committees.svg").read_bytes() == before["committees.svg"]

@@ -311,7 +311,7 @@ def test_what_is_missing(fw_folder):
     assert all(spec.partition(":")[0] in known for spec, _ in plan.methods)
     assert not any(spec.partition(":")[0] in known for spec in plan.missing_methods)
     wanted = TARGETS["fw-semifs-table2"].protocol.judges
-    assert {*plan.target.protocol.judges, *plan.missing_judges} == set(wanted)
+    assert {*plan.target.protocol.judges, *plan.missing_evaluators} == set(wanted)
 
 
 def test_notes_hold_the_published_numbers_by_our_names(fw_folder):

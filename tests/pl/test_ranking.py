@@ -71,9 +71,9 @@ def test_after_an_assessment_decisions_are_marked_and_intervals_written():
 def test_near_copies_are_named_beside_their_gene_and_have_no_line():
     adata = make_cells()
     best = adata.var.sort_values("semisift_rank").index
-    family = adata.var_names.to_series().astype(object)
-    family[best[7:12]] = best[0]
-    adata.var["semisift_family"] = family.astype("category")
+    representatives = adata.var_names.to_series().astype(object)
+    representatives[best[7:12]] = best[0]
+    adata.var["semisift_family"] = representatives.astype("category")
     ax = draw(adata)
     assert not set(names_on(ax)) & set(best[7:12])
     assert texts_on(ax)[1:4] == ["represents", f"{best[7]}, {best[8]}, {best[9]} and 2 more", ""]

@@ -242,9 +242,9 @@ def test_each_wish_is_two_clicks_from_the_first_page():
 def test_every_method_has_its_words():
     words = tomllib.loads((DOCS / "methods.toml").read_text("utf-8"))
     assert sorted(words) == sorted([*METHODS, *CLASSIFIERS])
-    for name, said in words.items():
-        assert sorted(said) == ["fails", "idea"], name
-        idea = " ".join(said["idea"].split())
+    for name, texts in words.items():
+        assert sorted(texts) == ["fails", "idea"], name
+        idea = " ".join(texts["idea"].split())
         assert len(re.findall(r"[.!?](?= |$)", idea)) == 3, name
 
 

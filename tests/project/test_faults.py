@@ -107,9 +107,9 @@ def test_a_table_that_does_not_fit_is_told(full, tmp_path, ending, memory):
     WRITERS[ending](source)
     given = ["--label", "label"] if ending in ("csv", "csv.gz", "parquet") else []
     given += ["--method", "variance", "--top", 110, *memory]
-    told = call("select", source, *given, "--out", full / f"small.{ending}", code=1)
-    assert "No space left on device" in told.stderr
-    assert "small" in told.stderr
+    output = call("select", source, *given, "--out", full / f"small.{ending}", code=1)
+    assert "No space left on device" in output.stderr
+    assert "small" in output.stderr
     gc.collect()
 
 
@@ -119,9 +119,9 @@ def test_results_that_do_not_fit_are_told(full, tmp_path, name):
     (full / "filling").write_bytes(b"x" * 27_000)
     option = "--report" if name.endswith("html") else "--out"
     given = ("--label", "label", "--method", "variance", option, full / name)
-    told = call("rank", tmp_path / "table.csv", *given, code=1)
+    output = call("rank", tmp_path / "table.csv", *given, code=1)
     (full / "filling").unlink()
-    assert "No space left on device" in told.stderr
+    assert "No space left on device" in output.stderr
 
 
 LIMITED = """
@@ -147,9 +147,9 @@ def test_a_table_larger_than_files_may_be_is_named(tmp_path, ending):
     source, small = tmp_path / f"table.{ending}", tmp_path / f"small.{ending}"
     WRITERS[ending](source)
     given = ["--label", "label"] if ending in ("csv", "csv.gz", "parquet") else []
-    told = limited("select", source, *given, "--method", "variance", "--top", 110, "--out", small)
-    assert told.returncode == 1
-    assert told.stderr == f"Error: {small}: File too large.\n"
+    output = limited("select", source, *given, "--method", "variance", "--top", 110, "--out", small)
+    assert output.returncode == 1
+    assert output.stderr == f"Error: {small}: File too large.\n"
 
 
 @pytest.mark.nightly
@@ -157,8 +157,8 @@ def test_of_several_results_the_one_that_is_too_large_is_named(tmp_path):
     frame().write_csv(tmp_path / "table.csv")
     ranking, page = tmp_path / "ranking.csv", tmp_path / "page.html"
     given = ("rank", tmp_path / "table.csv", "--label", "label", "--method", "variance")
-    told = limited(*given, "--out", ranking, "--report", page)
-    assert told.stderr == f"Error: {page}: File too large.\n"
+    output = limited(*given, "--out", ranking, "--report", page)
+    assert output.stderr == f"Error: {page}: File too large.\n"
     assert not ranking.exists()
 
 
@@ -199,10 +199,10 @@ def read_only(tmp_path):
     ("command", "out"), [("rank", "a.csv"), ("select", "a.csv"), ("predict", "a.csv")]
 )
 def test_read_only_folders_are_told_before_any_work(read_only, command, out):
-    told = call(
+    output = call(
         command, read_only / "table.csv", "--label", "label", "--out", read_only / out, code=2
     )
-    assert "cannot be written to" in " ".join(told.stderr.split())
+    assert "cannot be written to" in " ".join(output.stderr.split())
     assert [path.name for path in read_only.iterdir()] == ["table.csv"]
 
 
@@ -229,11 +229,11 @@ def test_the_input_has_no_other_name_to_be_overwritten_by(tmp_path, way):
         other = tmp_path / "door" / "table.csv"
     before = table.read_bytes()
     for command in ("rank", "select"):
-        told = call(command, table, "--label", "label", "--out", other, code=2).stderr
-        assert "is a file that is read" in " ".join(told.split())
+        output = call(command, table, "--label", "label", "--out", other, code=2).stderr
+        assert "is a file that is read" in " ".join(output.split())
         # and the other way round
-        told = call(command, other, "--label", "label", "--out", table, code=2).stderr
-        assert "is a file that is read" in " ".join(told.split())
+        output = call(command, other, "--label", "label", "--out", table, code=2).stderr
+        assert "is a file that is read" in " ".join(output.split())
     assert table.read_bytes() == other.read_bytes() == before
     assert not list(tmp_path.glob(".semisift-*"))
 
@@ -252,8 +252,8 @@ def test_nothing_is_written_into_a_folder_that_is_read(tmp_path):
     pytest.importorskip("zarr")
     write_cells(tmp_path / "cells.zarr")
     out = tmp_path / "cells.zarr" / "ranking.csv"
-    told = call("rank", tmp_path / "cells.zarr", "--method", "variance", "--out", out, code=2)
-    assert "lies in a folder that is read" in " ".join(told.stderr.split())
+    output = call("rank", tmp_path / "cells.zarr", "--method", "variance", "--out", out, code=2)
+    assert "lies in a folder that is read" in " ".join(output.stderr.split())
     assert not out.exists()
 
 

@@ -21,7 +21,7 @@ from semisift.utils._files import (
     drafts,
     process_name,
     remove_left_overs,
-    write_whole,
+    write_atomically,
 )
 from tests.commands import call
 from tests.comparison.test_store import (
@@ -56,7 +56,7 @@ def write_by_draft(path, text):
         draft.write_text(text)
 
 
-@pytest.mark.parametrize("write", [write_by_draft, write_whole])
+@pytest.mark.parametrize("write", [write_by_draft, write_atomically])
 def test_new_files_have_the_mode_of_the_umask_and_replaced_ones_keep_theirs(tmp_path, umask, write):
     path = tmp_path / "file"
     write(path, "new")

@@ -62,11 +62,11 @@ def test_a_stopped_comparison_is_resumed_and_its_records_compared(soak, tmp_path
 class Ended:
     """A process that has ended with a status and some words."""
 
-    def __init__(self, status, said=""):
-        self.returncode, self.said = status, said
+    def __init__(self, status, output=""):
+        self.returncode, self.output = status, output
 
     def communicate(self, timeout=None):
-        return "", self.said
+        return "", self.output
 
     def poll(self):
         return self.returncode
@@ -78,20 +78,20 @@ class Ended:
 TRACEBACK = 'Traceback (most recent call last):\n  File "semisift/cli.py"\nKeyboardInterrupt\n'
 
 
-def ended_command(soak, monkeypatch, out, status, said=""):
+def ended_command(soak, monkeypatch, out, status, output=""):
     """Let every command be one that has ended so."""
     monkeypatch.setattr(soak, "draw_command", lambda *_: (["rank"], out))
-    monkeypatch.setattr(soak, "start", lambda _: Ended(status, said))
+    monkeypatch.setattr(soak, "start", lambda _: Ended(status, output))
     monkeypatch.setattr(soak, "time", SimpleNamespace(sleep=lambda _: None))
 
 
-@pytest.mark.parametrize("said", [TRACEBACK, "Traceback (most recent call last):\nOSError\n"])
-def test_a_traceback_of_a_command_is_a_failure(soak, said):
+@pytest.mark.parametrize("output", [TRACEBACK, "Traceback (most recent call last):\nOSError\n"])
+def test_a_traceback_of_a_command_is_a_failure(soak, output):
     assert soak.finish(Ended(1, "Nothing to rank.")) == (1, "Nothing to rank.")
     early = TRACEBACK.replace("semisift", "site")
     assert soak.finish(Ended(1, early)) == (1, early)
     with pytest.raises(soak.WrongError, match="a traceback"):
-        soak.finish(Ended(1, said))
+        soak.finish(Ended(1, output))
 
 
 def test_a_command_without_end_is_a_failure(soak, monkeypatch):
@@ -104,7 +104,7 @@ def test_a_command_without_end_is_a_failure(soak, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("status", "said", "files", "wrong"),
+    ("status", "output", "files", "wrong"),
     [
         (0, "", {"out.json": "[]"}, None),
         (2, "No such column.", {}, None),
@@ -118,10 +118,10 @@ def test_a_command_without_end_is_a_failure(soak, monkeypatch):
         (0, "", {"out.json": "[]", ".semisift-x": ""}, "a draft stayed"),
     ],
 )
-def test_what_a_command_must_not_do(soak, monkeypatch, tmp_path, status, said, files, wrong):
+def test_what_a_command_must_not_do(soak, monkeypatch, tmp_path, status, output, files, wrong):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    ended_command(soak, monkeypatch, tmp_path / "out.json", status, said)
+    ended_command(soak, monkeypatch, tmp_path / "out.json", status, output)
     if wrong is None:
         assert soak.turn_command(None, tmp_path).startswith("rank")
         return
@@ -280,7 +280,7 @@ def test_a_comparison_that_lacks_records_is_a_failure(soak, monkeypatch, tmp_pat
 def test_what_is_not_the_same_again_is_a_failure(soak, monkeypatch, kind):
     """A refusal the second time; an error without a word."""
     fitted = iter([(SimpleNamespace(ranking_=np.arange(1, 4)), None), (None, "no")])
-    monkeypatch.setattr(soak, "fit_or_refuse", lambda *_: next(fitted))
+    monkeypatch.setattr(soak, "fit_or_reject", lambda *_: next(fitted))
     monkeypatch.setattr(soak, "draw_table", lambda _: (np.ones((4, 3)), np.zeros(4)))
     with pytest.raises(soak.WrongError, match=r"again: None \| no|refused once"):
         soak.TURNS[kind][0](np.random.default_rng(0), None)
@@ -291,4 +291,4 @@ def test_a_refusal_says_something(soak):
         raise ValueError(" ")
 
     with pytest.raises(soak.WrongError, match="without a word"):
-        soak.fit_or_refuse(refuses, None, None)
+        soak.fit_or_reject(refuses, None, None)

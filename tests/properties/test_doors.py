@@ -140,8 +140,11 @@ def test_nonsense_is_taken_or_refused_by_name(
     for words in some(tried, f"{door} {parameter}", 4):
         refusal = refused(door, fitted, table, tmp_path, **{parameter: VALUES[words]})
         if refusal is not None:
-            told = str(refusal)
-            assert parameter in told or any(each in told for each in OTHER_WORDS), (words, told)
+            message = str(refusal)
+            assert parameter in message or any(each in message for each in OTHER_WORDS), (
+                words,
+                message,
+            )
     plt.close("all")
 
 

@@ -149,6 +149,6 @@ def refused(folder, *params, method="ssfi"):
 def test_a_parameter_that_is_none(folder, param):
     result = refused(folder, param)
     assert result.exit_code, result.output
-    told = " ".join(result.output.replace("│", " ").split())
+    output = " ".join(result.output.replace("│", " ").split())
     name = param.partition("=")[0].strip()
-    assert not name or name in told
+    assert not name or name in output

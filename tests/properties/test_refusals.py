@@ -173,15 +173,15 @@ NO_NUMBERS = [
 
 @pytest.mark.parametrize("table", NO_NUMBERS)
 def test_naive_bayes_refuses_what_nnge_refuses(table):
-    labels, told = np.arange(12) % 2, []
+    labels, messages = np.arange(12) % 2, []
     for model in (NNge(), MixedNB()):
         with pytest.raises(ValueError, match=r"number|NaN|infinity") as of_fit:
             model.fit(table, labels)
         with pytest.raises(ValueError, match=r"number|NaN|infinity") as of_predict:
             model.fit(X, labels).predict(np.asarray(table))
         check_refusal(of_fit.value)
-        told.append((str(of_fit.value), str(of_predict.value)))
-    assert told[0] == told[1]
+        messages.append((str(of_fit.value), str(of_predict.value)))
+    assert messages[0] == messages[1]
 
 
 @pytest.mark.parametrize("model", [LabelledOnly(MixedNB()), MixedNB(), NNge()])

@@ -144,19 +144,19 @@ def co_bc(committee, growth, pool_size, max_iter):
     left = [list(c.unlabelled) for _ in range(N)]
     first = {}
     for n_round in range(1, max_iter + 1):
-        handed = []
+        pseudo_labelled = []
         for i in range(N):
             order = sorted(left[i], key=lambda row: c.word(n_round, i, UNLABELLED_BAG, row))
             opinions = {row: c.opinion(c.others(i), row) for row in order[:pool_size]}
             for k in range(c.n_classes):
                 rows = [row for row, (label, _) in opinions.items() if label == k]
                 rows.sort(key=lambda row: (-opinions[row][1], c.word(0, i, TIES, row)))
-                handed += [(i, row, k) for row in rows[: quotas[k]]]
-        for i, row, k in handed:
+                pseudo_labelled += [(i, row, k) for row in rows[: quotas[k]]]
+        for i, row, k in pseudo_labelled:
             c.bags[i].append(Example(row, 1, k))
             left[i].remove(row)
             first.setdefault(row, n_round)
-        if not handed:
+        if not pseudo_labelled:
             return n_round, first
         c.trees = [c.fit(i, c.bags[i]) for i in range(N)]
         if not any(left):

@@ -63,11 +63,11 @@ def members(T, codes, n_classes, class_prior=None):
         gaussian_classes(T[:, :d], codes, n_classes, class_prior)
         for d in sorted({min(d, T.shape[1]) for d in (3, 5, 8, 12, 20, 30)})
     ]
-    said = ridge(T, codes, n_classes)
+    predicted = ridge(T, codes, n_classes)
     for i, code in enumerate(codes):
         if code >= 0:
-            said[i] = [float(code == c) for c in range(n_classes)]
-    return [*found, said]
+            predicted[i] = [float(code == c) for c in range(n_classes)]
+    return [*found, predicted]
 
 
 def fifths(codes, n_classes, key):
@@ -174,7 +174,7 @@ def without_depth(T, shares, depth):
     return T - np.outer(depth - depth.mean(), slopes)
 
 
-def beaten_by_twins(Z, T, codes, n_classes, order, class_prior=None, depth=None):
+def beaten_by_permuted(Z, T, codes, n_classes, order, class_prior=None, depth=None):
     """Return which columns the best permuted feature reaches, by either score.
 
     The table of columns and permuted features is there: its first half are the columns.
@@ -188,11 +188,11 @@ def beaten_by_twins(Z, T, codes, n_classes, order, class_prior=None, depth=None)
         for d in dimensions:
             axes = np.hstack([mine[:, :d], theirs[:, :d]])
             total = total + gaussian_classes(axes, codes, n_classes, class_prior)
-        said = ridge(np.hstack([mine, theirs]), codes, n_classes)
+        predicted = ridge(np.hstack([mine, theirs]), codes, n_classes)
         for i, code in enumerate(codes):
             if code >= 0:
-                said[i] = [float(code == c) for c in range(n_classes)]
-        return (total + said) / (len(dimensions) + 1)
+                predicted[i] = [float(code == c) for c in range(n_classes)]
+        return (total + predicted) / (len(dimensions) + 1)
 
     shares = label(T, T[order])
     if depth is not None:

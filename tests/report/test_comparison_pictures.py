@@ -145,7 +145,7 @@ def test_pictures_on_axes_of_the_user(comparison):
 
 
 @pytest.mark.parametrize(
-    ("draw", "said"),
+    ("draw", "message"),
     [
         (lambda r: plot_curves(r, "iris"), "dataset must be one of .*: got 'iris'"),
         (lambda r: plot_boxes(r, "breast cancer", methods=["x"]), "methods must be one of"),
@@ -154,8 +154,8 @@ def test_pictures_on_axes_of_the_user(comparison):
         (lambda r: plot_critical_difference(made_up(random_figures(1, 2, 2))), "at least two"),
     ],
 )
-def test_what_cannot_be_drawn(comparison, draw, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_cannot_be_drawn(comparison, draw, message):
+    with pytest.raises(ValueError, match=message):
         draw(comparison)
 
 

@@ -77,9 +77,9 @@ def test_the_page_says_what_was_done(page):
 def test_who_trained_the_judges_is_always_said(tmp_path):
     protocol = Protocol(n_runs=2, sizes=(1,), train_on="labelled")
     results = made_up(random_figures(2, 2, 2), protocol=protocol)
-    said = "Judges trained on the labelled training rows alone (train_on = labelled)."
-    assert text_of(render_comparison(results)).count(said) == 2
-    assert said.replace("_", r"\_") in write_summary(results, tmp_path).read_text()
+    sentence = "Judges trained on the labelled training rows alone (train_on = labelled)."
+    assert text_of(render_comparison(results)).count(sentence) == 2
+    assert sentence.replace("_", r"\_") in write_summary(results, tmp_path).read_text()
 
 
 def test_the_main_table_holds_the_means(comparison):
@@ -202,7 +202,7 @@ def test_the_same_records_give_the_same_bytes(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
-def with_gaps():
+def with_missing():
     values = random_figures(3, 2, 3)
     values[0, 1, 2] = np.nan
     return values
@@ -213,14 +213,17 @@ def nothing():
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "sentence"),
     [
         (random_figures(1, 3, 3), "it takes at least two on which every method has all its runs"),
         (random_figures(3, 3, 1), "One method alone has figures"),
         (random_figures(4, 1, 3), "need at least two runs"),
         (random_figures(1, 1, 1), "One method alone has figures"),
         (np.full((3, 3, 3), 0.5), "No two methods are."),
-        (with_gaps(), "set 0 does not count for ranks and tests, as runs of method 2 are missing"),
+        (
+            with_missing(),
+            "set 0 does not count for ranks and tests, as runs of method 2 are missing",
+        ),
         (nothing(), "There are no figures yet"),
         (
             np.array([[[0.5, np.nan], [0.5, np.nan]], [[np.nan, 0.5], [np.nan, 0.5]]]),
@@ -228,12 +231,12 @@ def nothing():
         ),
     ],
 )
-def test_a_sentence_where_there_is_no_test(values, said, tmp_path):
+def test_a_sentence_where_there_is_no_test(values, sentence, tmp_path):
     results = made_up(values)
     summary = summarize(results)
     (panel,) = summary["panels"]
     words = [*panel["tests"], *panel["wins_words"], *panel["view"].left_out]
-    assert said in " ".join(words)
+    assert sentence in " ".join(words)
     if not np.isfinite(values).all():  # where something is missing, everything can be drawn
         text_of(render_comparison(results))
         write_summary(results, tmp_path)
@@ -242,8 +245,8 @@ def test_a_sentence_where_there_is_no_test(values, said, tmp_path):
 
 
 def test_an_unfinished_comparison_says_so():
-    said = "1 record of 18 are still to be made."
-    assert said in summarize(made_up(with_gaps()))["unfinished"]
+    sentence = "1 record of 18 are still to be made."
+    assert sentence in summarize(made_up(with_missing()))["unfinished"]
 
 
 def test_methods_that_were_too_slow():
@@ -329,9 +332,9 @@ def test_the_page_makes_no_tests_of_figures_that_are_no_pairs(tmp_path):
         lambda record: {"split": 9} if (record["run"], record["method"]) == (3, "method 1") else {},
     )
     page = text_of(render_comparison(results))
-    said = "data set 'set 0', run 3: methods were given different splits"
+    sentence = "data set 'set 0', run 3: methods were given different splits"
     for text in (page, write_summary(results, tmp_path).read_text(), standings_of(results)):
-        assert said in text
+        assert sentence in text
         assert "chi-squared" not in text
         assert "signed-rank test" not in text
         assert "lowest mean ranks" not in text.lower()

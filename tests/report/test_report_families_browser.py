@@ -36,7 +36,7 @@ def page(chromium, report):
     return chromium
 
 
-def family_of(page, name):
+def group_of(page, name):
     """Return the family in the row of a feature."""
     for row in page.find_elements(By.CSS_SELECTOR, "#features tbody tr"):
         if row.find_element(By.CSS_SELECTOR, "td.feature > bdi").text == name:
@@ -53,9 +53,9 @@ def rows_shown(page):
     ]
 
 
-def test_a_family_opens_by_click_and_by_keyboard(page):
-    family = family_of(page, "gene 5")
-    summary, member = (family.find_element(By.CSS_SELECTOR, name) for name in ("summary", "li"))
+def test_a_correlated_group_opens_by_click_and_by_keyboard(page):
+    group = group_of(page, "gene 5")
+    summary, member = (group.find_element(By.CSS_SELECTOR, name) for name in ("summary", "li"))
     assert summary.text == "represents 2 correlated features: permuted feature, triplet"
     assert not member.is_displayed()
     summary.click()
@@ -67,19 +67,19 @@ def test_a_family_opens_by_click_and_by_keyboard(page):
     wait(page, member.is_displayed)
 
 
-def test_strong_members_are_named_while_the_family_is_folded(page):
-    summary = family_of(page, "gene 0").find_element(By.TAG_NAME, "summary")
+def test_strong_members_are_named_while_the_correlated_group_is_folded(page):
+    summary = group_of(page, "gene 0").find_element(By.TAG_NAME, "summary")
     assert summary.text.startswith(
         "represents 30 correlated features: copy 0, copy 1, copy 2, copy 3"
     )
     assert summary.text.endswith(", …")
-    first = family_of(page, "gene 0").find_elements(By.TAG_NAME, "li")[0]
+    first = group_of(page, "gene 0").find_elements(By.TAG_NAME, "li")[0]
     assert first.get_attribute("textContent").startswith("copy 0 r -1.00, score ")
 
 
-def test_the_search_finds_members_and_opens_their_family(page):
+def test_the_search_finds_members_and_opens_their_correlated_group(page):
     field = page.find_element(By.ID, "wanted")
-    large, small = family_of(page, "gene 0"), family_of(page, "gene 5")
+    large, small = group_of(page, "gene 0"), group_of(page, "gene 5")
     field.send_keys("copy 29")
     wait(page, lambda: rows_shown(page) == ["gene 0", "copy 29"])
     assert large.get_attribute("open") is not None
@@ -96,7 +96,7 @@ def test_the_search_finds_members_and_opens_their_family(page):
 
 
 def test_the_search_leaves_open_what_was_opened_by_hand(page):
-    small = family_of(page, "gene 5")
+    small = group_of(page, "gene 5")
     small.find_element(By.TAG_NAME, "summary").click()
     field = page.find_element(By.ID, "wanted")
     field.send_keys("twin")
@@ -107,8 +107,8 @@ def test_the_search_leaves_open_what_was_opened_by_hand(page):
     assert small.get_attribute("open") is not None
 
 
-def test_sorting_keeps_families_with_their_features(page):
+def test_sorting_keeps_correlated_groups_with_their_features(page):
     head = page.find_elements(By.CSS_SELECTOR, "#features thead th button")[1]
     head.click()
     wait(page, lambda: rows_shown(page)[0] == "copy 0")
-    assert "twin" in family_of(page, "gene 5").find_element(By.TAG_NAME, "summary").text
+    assert "twin" in group_of(page, "gene 5").find_element(By.TAG_NAME, "summary").text

@@ -49,16 +49,16 @@ def test_arrow_keys_go_from_dot_to_dot(page, width):
     assert cursor.accessible_name == "Markers by class: single values, by arrow keys"
     page.execute_script("arguments[0].focus({focusVisible: true})", cursor)
     wait(page, tip.is_displayed)
-    said = []
+    texts = []
     for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.END):
         cursor.send_keys(key)
-        said.append(tip.get_attribute("textContent"))
-        assert cursor.get_attribute("aria-valuetext") == said[-1]
+        texts.append(tip.get_attribute("textContent"))
+        assert cursor.get_attribute("aria-valuetext") == texts[-1]
         box = ring.rect
         cell = page.find_element(By.CSS_SELECTOR, "#markers .dots-cells").rect
         assert cell["x"] - 1 <= box["x"] + box["width"] / 2 <= cell["x"] + cell["width"] + 1
-    assert len(set(said)) == 4
-    assert all("% of rows have a value, " in text for text in said)
+    assert len(set(texts)) == 4
+    assert all("% of rows have a value, " in text for text in texts)
     assert page.execute_script("return document.documentElement.scrollWidth") <= width
     assert messages(page) == []
 
@@ -71,9 +71,9 @@ def test_a_dot_is_told_where_it_is_drawn(page):
     cursor.send_keys(Keys.HOME)
     shares = {}
     for _ in range(6):
-        said = tip.get_attribute("textContent")
-        assert said.startswith(f"{names[0]}, ")
-        share, _, name = said.removeprefix(f"{names[0]}, ").partition("%")
+        texts = tip.get_attribute("textContent")
+        assert texts.startswith(f"{names[0]}, ")
+        share, _, name = texts.removeprefix(f"{names[0]}, ").partition("%")
         shares[name.rpartition(": ")[2]] = int(share)
         cursor.send_keys(Keys.ARROW_RIGHT)
     heads = page.find_elements(By.CSS_SELECTOR, "#markers .dots-head text")

@@ -66,10 +66,10 @@ def test_cells_are_the_standardised_values(fitted):
     values = X.to_numpy()[:, outcome.columns]
     expected = ((values - values.mean(axis=0)) / values.std(axis=0))[rows].T
     assert cells_of(found).tolist() == (np.clip(np.round(2 * expected), -5, 5) + 5).tolist()
-    told = np.array([line.split() for line in found["lines"]], dtype=float)
-    assert told[:, 2:] == pytest.approx(values[rows].T, rel=1e-3)
-    assert told[:, 0] == pytest.approx(values.mean(axis=0), rel=1e-3)
-    assert told[:, 1] == pytest.approx(values.std(axis=0), rel=1e-3)
+    numbers = np.array([line.split() for line in found["lines"]], dtype=float)
+    assert numbers[:, 2:] == pytest.approx(values[rows].T, rel=1e-3)
+    assert numbers[:, 0] == pytest.approx(values.mean(axis=0), rel=1e-3)
+    assert numbers[:, 1] == pytest.approx(values.std(axis=0), rel=1e-3)
     assert "To keep the picture small" not in found["words"]
     assert re.search(r"Highest: column \d in spam \(\+0\.\d on average\)", found["words"])
     assert (found["blocks"][0].name, found["blocks"][0].start) == ("ham", 0)
@@ -101,8 +101,8 @@ def test_a_mean_of_rows_is_their_mean():
     found, outcome = heatmap.figure(ranking_result(ranker), rows, data.X), ranking_result(ranker)
     values = data.X[:, outcome.columns]
     cells = heatmap.order_rows(rows, values)
-    told = np.array([line.split()[2:] for line in found["lines"]], dtype=float)
-    assert told[:, -1] == pytest.approx(values[cells.rows[-1]].mean(axis=0), rel=1e-3)
+    numbers = np.array([line.split()[2:] for line in found["lines"]], dtype=float)
+    assert numbers[:, -1] == pytest.approx(values[cells.rows[-1]].mean(axis=0), rel=1e-3)
     assert len(cells.rows[-1]) > 1
 
 

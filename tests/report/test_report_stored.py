@@ -57,4 +57,4 @@ def test_little_memory_draws_few_rows(rows, tmp_path):
     text = page(FisherScore().fit(stored, y), tmp_path, stored, y)
     assert re.search(r"show \d+ of 500 rows", text)
     (drawn,) = re.findall(r"show (\d+) of 500 rows", text)
-    assert int(drawn) <= stored.most_held
+    assert int(drawn) <= stored.max_sampled

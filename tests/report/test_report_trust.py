@@ -9,7 +9,7 @@ import pytest
 
 from semisift import SSFI, Consensus, FisherScore, LaplacianScore
 from semisift.selection import ranking_result
-from semisift.selection._summary import say_stability, say_test
+from semisift.selection._summary import format_stability, format_test
 from semisift.utils._agreement import Stability
 from tests.conftest import make_data
 from tests.pages import Given, check, new_assessment, page_of
@@ -49,7 +49,7 @@ def of_noise():
     ],
 )
 def test_the_sentence_on_shuffled_labels(p_value, n, expected):
-    words = say_test(new_assessment(p_value=p_value, n_permutations=n))
+    words = format_test(new_assessment(p_value=p_value, n_permutations=n))
     assert expected in words
     assert words.startswith("The labels tell something") == (p_value <= 0.05)
 
@@ -72,15 +72,15 @@ def test_the_sentence_on_shuffled_labels(p_value, n, expected):
         (1.0, 0, "Too few permuted features to tell: in 0 trials none scores as high"),
     ],
 )
-def test_the_sentence_on_twins(p_value, n, expected):
-    words = say_test(new_assessment(p_value=p_value, n_permutations=n, null="permuted_features"))
+def test_the_sentence_on_permuted_features(p_value, n, expected):
+    words = format_test(new_assessment(p_value=p_value, n_permutations=n, null="permuted_features"))
     assert expected in words
     assert words.startswith("The labels go with the data: permuted features") == (p_value <= 0.05)
     assert "shuffled" not in words
 
 
 def test_no_test_no_sentence():
-    assert say_test(new_assessment()) == ""
+    assert format_test(new_assessment()) == ""
 
 
 def test_labels_that_tell_something(assessed):
@@ -116,7 +116,7 @@ def few_rows(per_class, shift):
     return X, np.where(np.arange(60) < 2 * per_class, truth, -1)
 
 
-def test_twins_that_are_beaten():
+def test_permuted_features_that_are_beaten():
     X, y = few_rows(8, 2)
     ranker = Consensus(random_state=0).fit(X, y)
     ranker.assess(X, y, n_resamples=3, n_permutations=39, fast=True)
@@ -138,7 +138,7 @@ def test_twins_that_are_beaten():
     assert "p = 0.025 by 79 permutations; 5 of 20 columns significant" in repr(ranker.assessment_)
 
 
-def test_twins_that_are_not_beaten():
+def test_permuted_features_that_are_not_beaten():
     X, y = few_rows(3, 0)
     ranker = Consensus(random_state=0).fit(X, y)
     ranker.assess(X, y, n_resamples=3, n_permutations=39, fast=True)
@@ -153,7 +153,7 @@ def test_twins_that_are_not_beaten():
     assert "shuffled labels" not in page
 
 
-def test_a_p_value_of_twins_and_decisions_that_seem_to_disagree():
+def test_a_p_value_of_permuted_features_and_decisions_that_seem_to_disagree():
     X, y = few_rows(8, 2)
     ranker = Consensus(random_state=0).fit(X, y)
     sure = ranker.assess(X, y, n_resamples=0, n_permutations=39, fast=True)
@@ -220,14 +220,14 @@ def test_all_columns_are_the_best(data):
 )
 def test_stability_in_words(value, words):
     stable = Stability(value, value - 0.1, value + 0.05, 30)
-    said = say_stability(new_assessment(stability=stable, n_best=20))
-    assert f"the best 20 features are {words}" in said
-    assert f"is {value:.2f} (95% interval {value - 0.1:.2f} to {value + 0.05:.2f})" in said
+    text = format_stability(new_assessment(stability=stable, n_best=20))
+    assert f"the best 20 features are {words}" in text
+    assert f"is {value:.2f} (95% interval {value - 0.1:.2f} to {value + 0.05:.2f})" in text
 
 
 def test_stability_of_one_feature():
     stable = Stability(0.5, 0.4, 0.6, 30)
-    assert "the best feature is" in say_stability(new_assessment(stability=stable, n_best=1))
+    assert "the best feature is" in format_stability(new_assessment(stability=stable, n_best=1))
 
 
 def test_smaller_committees_are_said(data):

@@ -122,7 +122,7 @@ def test_the_map_tells_rows_by_pointer_where_they_are_drawn(page, fitted, width)
     )  # those with the colour of lines are ticks of the axes
     assert len(marks) == 60
     tip, ring = part(page, "rows", "tip"), part(page, "rows", "ring")
-    told = set()
+    texts = set()
     for mark in marks[::5]:
         hover(page, mark)
         wait(page, tip.is_displayed)
@@ -130,10 +130,10 @@ def test_the_map_tells_rows_by_pointer_where_they_are_drawn(page, fitted, width)
         ring_x, ring_y = centre(page, ring)
         assert abs(ring_x - x) < 4
         assert abs(ring_y - y_) < 4
-        told.add(tip.text)
-    names = {text.split(":")[0] for text in told}
+        texts.add(tip.text)
+    names = {text.split(":")[0] for text in texts}
     assert len(names) > 9  # some lie on others
-    for text in told:
+    for text in texts:
         row = int(text.split(":")[0].removeprefix("patient "))
         if y[row] is not None:
             assert text == f"patient {row}: {y[row]}, labelled"

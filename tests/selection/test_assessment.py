@@ -20,7 +20,7 @@ from semisift.base._training_data import TrainingData
 from semisift.selection._assessment import compare_fits, rank_interval
 from semisift.selection._permutation import find_permutation_plan, permuted_labels
 from semisift.selection._refit import Scorer, half_of_rows, rank_half
-from semisift.selection._summary import say_stability
+from semisift.selection._summary import format_stability
 from semisift.utils._agreement import mean_kuncheva
 from tests.conftest import make_data
 
@@ -73,7 +73,7 @@ def test_a_class_with_few_labels_leaves_the_others_alone():
 @pytest.mark.parametrize(
     ("per_class", "n_classes", "enough"), [(3, 2, False), (6, 2, False), (7, 2, True), (3, 4, True)]
 )
-def test_labels_are_exchanged_where_there_are_enough_ways(per_class, n_classes, enough):
+def test_labels_are_permuted_where_there_are_enough_ways(per_class, n_classes, enough):
     # 6 and 6 of 12: 924 / 2 ways; 7 and 7: 3432 / 2
     data = problem_of(per_class, n_classes)
     assert find_permutation_plan(data).how == ("labelled" if enough else "all")
@@ -211,7 +211,7 @@ def test_other_copies_may_come_first_on_a_half():
     assert sure.rank_interval[ranker.ranking_ == 1][0, 1] > 12
 
 
-def test_families_are_counted_as_one_feature():
+def test_correlated_groups_are_counted_as_one_feature():
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2
     X = rng.normal(size=(80, 40))
@@ -222,13 +222,13 @@ def test_families_are_counted_as_one_feature():
     assert_array_equal(sure.family_probability[:8], np.full(8, sure.family_probability[0]))
     assert sure.family_probability[0] >= 0.9 > sure.selection_probability[:8].max()
     assert sure.family_stability.value > 0.6 > 0.4 > sure.stability.value
-    assert "Correlated features take each other's place: counted as one" in say_stability(sure)
+    assert "Correlated features take each other's place: counted as one" in format_stability(sure)
     plain = FisherScore(n_features_to_select=1).fit(X, few)
     plain = plain.assess(X, few, n_permutations=0, n_resamples=3)
     assert plain.family_probability is plain.family_stability is None
 
 
-def test_noise_in_families_is_not_stable_either():
+def test_noise_in_correlated_groups_is_not_stable_either():
     found = []
     for seed in range(8):
         X, y = noise_in_groups(seed)

@@ -50,12 +50,12 @@ def curve_of(X, y, ranker=QUICK, **given):
         ((4, 40), [2, 3]),
     ],
 )
-def test_labels_are_dealt_as_far_as_each_class_goes_round(counts, numbers):
+def test_labels_are_split_as_far_as_each_class_goes_round(counts, numbers):
     y = np.repeat([0, 1, -1], [*counts, 3])
     assert numbers_of_subsets(TrainingData.build(np.arange(len(y))[:, None], y)) == numbers
 
 
-def test_hands_share_no_label_and_have_each_class_alike():
+def test_subsets_share_no_label_and_have_each_class_alike():
     y = np.repeat([0, 1, -1], [7, 15, 4])
     splits = split_labels(TrainingData.build(np.arange(26.0)[:, None], y), 0)
     assert {len(split) for split in splits} == {2, 3, 5}
@@ -67,7 +67,7 @@ def test_hands_share_no_label_and_have_each_class_alike():
             assert_array_equal(np.bincount(y[subset]), [7 // len(split), 15 // len(split)])
 
 
-def test_hands_are_of_whole_groups():
+def test_subsets_are_of_whole_groups():
     groups = np.repeat(np.arange(12), 4)
     y = np.where(np.arange(48) % 4 < 3, groups % 2, -1)
     data = TrainingData.build(np.arange(48.0)[:, None], y, design=parse_design(48, groups=groups))
@@ -181,7 +181,7 @@ def test_stored_rows_give_the_same_curve(tmp_path, monkeypatch):
     assert_array_equal(plain.stability[:2], found.stability[:2])
 
 
-def test_gaps_and_weights_are_as_in_the_fit():
+def test_missing_values_and_weights_are_as_in_the_fit():
     X, y = study(per_class=4)
     X[::7, ::9] = np.nan
     weights = np.where(np.arange(len(y)) % 3, 1.0, 2.0)
@@ -235,16 +235,16 @@ def nothing(curve):
 def test_a_class_with_few_labels_is_too_few():
     X, y = study(per_class=5)
     y[[1, 3, 5, 7]] = -1
-    said = nothing(curve_of(X, y))
-    assert said.endswith("takes 4 labelled rows of each class, and the class 1 has 1.")
+    text = nothing(curve_of(X, y))
+    assert text.endswith("takes 4 labelled rows of each class, and the class 1 has 1.")
 
 
 def test_a_class_of_one_group_is_too_few():
     X, y = study(per_class=5)
     groups = np.where(y == 0, 0, np.arange(len(y)))
     ranker = FisherScore().fit(X, y, groups=groups)
-    said = nothing(ranker.learning_curve(X, y, groups=groups))
-    assert said.endswith("takes 4 groups of each class, and the class 0 has 1.")
+    text = nothing(ranker.learning_curve(X, y, groups=groups))
+    assert text.endswith("takes 4 groups of each class, and the class 0 has 1.")
 
 
 def test_groups_that_are_not_alike_are_too_few():
@@ -255,8 +255,8 @@ def test_groups_that_are_not_alike_are_too_few():
     y[:17] = np.concatenate(kinds)
     groups[:17] = np.repeat(np.arange(7), [*map(len, kinds)])
     ranker = FisherScore().fit(X, y, groups=groups)
-    said = nothing(ranker.learning_curve(X, y, groups=groups))
-    assert "there are too few of these. Label rows of more groups" in said
+    text = nothing(ranker.learning_curve(X, y, groups=groups))
+    assert "there are too few of these. Label rows of more groups" in text
 
 
 def test_methods_without_labels_have_nothing_to_learn():
@@ -273,8 +273,8 @@ def test_pairs_are_no_labels():
 
 def test_all_features_are_always_the_same():
     X, y = study()
-    said = nothing(curve_of(X[:, :5], y, FisherScore(n_features_to_select=5)))
-    assert "the best features are the same with any labels" in said
+    text = nothing(curve_of(X[:, :5], y, FisherScore(n_features_to_select=5)))
+    assert "the best features are the same with any labels" in text
 
 
 # Words and errors ---------------------------------------------------------------------------------
@@ -283,10 +283,10 @@ def test_all_features_are_always_the_same():
 def test_words_say_what_to_expect():
     X, y = study()
     curve = curve_of(X, y)
-    said = curve.words
-    assert said.startswith("With 16 labels the stability of the best 10 features is about 0.")
-    assert f"with 10 more expect {curve.then:.2f}" in said
-    assert "guess" not in said
+    text = curve.words
+    assert text.startswith("With 16 labels the stability of the best 10 features is about 0.")
+    assert f"with 10 more expect {curve.then:.2f}" in text
+    assert "guess" not in text
     assert "take it for a guess" in curve_of(X, y, n_more=40).words
     assert "best feature is" in curve_of(X, y, n_best=1).words
 

@@ -93,7 +93,7 @@ def test_stored_and_sparse_rows_have_the_same_markers(cells, monkeypatch):
             assert_allclose(getattr(found, name), getattr(wanted, name), atol=1e-6, err_msg=name)
 
 
-def test_weights_gaps_and_batches(cells):
+def test_weights_missing_values_and_batches(cells):
     X, _, few = cells
     Z = normalize_counts(X)
     weights = np.where(np.arange(240) % 2, 2.0, 1.0)

@@ -147,7 +147,7 @@ def test_intervals_of_groups_are_wider():
         ([(1, 1, 2)] * 3, "all", (4 * 3) ** 3 / 2),
     ],
 )
-def test_ways_to_exchange_labels(kinds, how, ways):
+def test_ways_to_permute_labels(kinds, how, ways):
     found = find_permutation_plan(study(kinds))
     assert found.how == how
     assert found.log_ways == pytest.approx(log(ways))
@@ -169,7 +169,7 @@ def test_groups_of_one_row_are_rows():
 # --- labels ---------------------------------------------------------------------------------------
 
 
-def test_labels_are_exchanged_between_and_within_groups():
+def test_labels_are_permuted_between_and_within_groups():
     data, codes = study(BOTH), set()
     before, is_pure = held(data), np.arange(len(BOTH)) < 14
     for seed in range(20):
@@ -221,7 +221,7 @@ BATCHES = [n // 2 % 2 for n in range(len(BOTH))]
 
 
 @pytest.mark.parametrize("with_groups", [True, False])
-def test_labels_are_exchanged_within_batches(with_groups):
+def test_labels_are_permuted_within_batches(with_groups):
     data = study(BOTH, batch=BATCHES)
     if not with_groups:
         batch = data.design.batches
@@ -401,10 +401,12 @@ def test_three_against_three_donors_cannot_confirm(ranker):
 def test_rules_say_that_there_are_too_few_groups(rule):
     X, y, groups = donors(0, per_class=3, shift=50.0)
     ranker = FisherScore(n_features_to_select=rule)
-    with pytest.warns(NoFeatureSelectedWarning, match="18 labelled rows of 6 groups") as told:
+    with pytest.warns(NoFeatureSelectedWarning, match="18 labelled rows of 6 groups") as caught:
         ranker.fit(X, y, groups=groups)
-    assert "the labels of 6 groups can be exchanged in no more than 10 ways" in str(told[0].message)
-    assert "label rows of more groups, or select a number" in str(told[0].message)
+    assert "the labels of 6 groups can be exchanged in no more than 10 ways" in str(
+        caught[0].message
+    )
+    assert "label rows of more groups, or select a number" in str(caught[0].message)
 
 
 def test_the_stability_rule_halves_groups():
@@ -454,7 +456,7 @@ def test_four_against_four_may_tell_something_but_confirm_nothing():
         ),
     ],
 )
-def test_how_labels_were_exchanged_is_said(kinds, known, expected):
+def test_how_labels_were_permuted_is_said(kinds, known, expected):
     data = study(kinds, **known)
     design = data.design
     given = {"groups": design.groups} | ({} if "batch" not in known else {"batch": design.batches})

@@ -41,15 +41,15 @@ def markers(seed=0, per_class=8, n_rows=120):
 
 
 def try_planned(data, seeds, prior=None):
-    data, exchange = plan_permutation(data)
-    return compare_with_permuted_features(data, seeds, prior, exchange)
+    data, plan = plan_permutation(data)
+    return compare_with_permuted_features(data, seeds, prior, plan)
 
 
 # --- what is exchanged ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("per_class", "among_labelled"), [(3, False), (6, False), (7, True)])
-def test_rows_are_exchanged_among_the_labelled_ones_or_among_all(per_class, among_labelled):
+def test_rows_are_permuted_among_the_labelled_ones_or_among_all(per_class, among_labelled):
     data = TrainingData.build(*clusters(0, per_class))
     labelled, how = data.labels.labelled, find_permutation_plan(data).how
     order = permuted_rows(data, (1, None), how)
@@ -60,7 +60,7 @@ def test_rows_are_exchanged_among_the_labelled_ones_or_among_all(per_class, amon
     assert (permuted_rows(data, (2, None), how) != order).any()
 
 
-def test_rankers_that_label_rows_by_their_shape_are_compared_with_twins():
+def test_rankers_that_label_rows_by_their_shape_are_compared_with_permuted_features():
     X, y = markers()
     for ranker, null in [
         (Consensus(), "permuted_features"),

@@ -80,7 +80,7 @@ def test_knockoffs_do_not_depend_on_units(shape):
     assert np.isfinite(made).all()
 
 
-def test_exchanging_a_column_and_its_knockoff_turns_its_sign_alone(data):
+def test_swapping_a_column_and_its_knockoff_turns_its_sign_alone(data):
     # Laplacian: the graph must see both alike
     made = gaussian_knockoffs(data.X, 0)
     for cls in (FisherScore, LaplacianScore, SSelect):

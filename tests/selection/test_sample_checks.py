@@ -121,11 +121,11 @@ def test_rows_of_a_tight_cluster_and_of_few_columns_are_no_copies():
 def test_copies_are_permuted_together_and_named():
     X, y = table(sizes=(3, 3), n_rows=30)
     X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    data, exchange = plan_permutation(TrainingData.build(X, y))
-    assert exchange.has_groups
-    assert len(exchange.copies) == 6
+    data, plan = plan_permutation(TrainingData.build(X, y))
+    assert plan.has_groups
+    assert len(plan.copies) == 6
     for seed in range(5):
-        codes = permuted_labels(data, (seed, None), exchange).labels.codes
+        codes = permuted_labels(data, (seed, None), plan).labels.codes
         assert_array_equal(codes[::2], codes[1::2])
     first = np.flatnonzero(y >= 0)[0]
     ranker = FisherScore().fit(X, y)
@@ -137,8 +137,8 @@ def test_groups_that_are_given_are_not_replaced():
     X, y = table()
     X[1::2] = X[::2]
     design = parse_design(60, groups=np.arange(60) // 3)
-    data, exchange = plan_permutation(TrainingData.build(X, y, design=design))
-    assert exchange.copies == []
+    data, plan = plan_permutation(TrainingData.build(X, y, design=design))
+    assert plan.copies == []
     assert_array_equal(data.design.groups, design.groups)
 
 
@@ -156,24 +156,24 @@ def apart(sizes, seed=0):
     [((5, 5), 126), ((4, 4), 35), ((3, 5), 56), ((2, 2, 2), 15), ((1, 2, 3), 60), ((1, 1), 1)],
 )
 def test_every_other_labelling_is_tried_once(sizes, ways):
-    data, exchange = plan_permutation(apart(sizes))
+    data, plan = plan_permutation(apart(sizes))
     labelled, own = data.labels.labelled, data.labels.codes
-    assert (exchange.how, exchange.labellings.shape) == ("labelled", (ways - 1, sum(sizes)))
-    assert exchange.least_p_value == pytest.approx(1 / ways)
+    assert (plan.how, plan.labellings.shape) == ("labelled", (ways - 1, sum(sizes)))
+    assert plan.least_p_value == pytest.approx(1 / ways)
     names = [
         names
         for names in permutations(range(len(sizes)))
         if all(sizes[a] == sizes[b] for a, b in enumerate(names))
     ]
     seen = {tuple(np.array(name)[own[labelled]].tolist()) for name in names}
-    for draw in exchange.draws(iter(range(1000))):
-        codes = permuted_labels(data, draw, exchange).labels.codes
+    for draw in plan.draws(iter(range(1000))):
+        codes = permuted_labels(data, draw, plan).labels.codes
         assert_array_equal(np.bincount(codes[labelled]), sizes)
         assert (codes[own < 0] < 0).all()
         same = {tuple(np.array(name)[codes[labelled]].tolist()) for name in names}
         assert not same & seen
         seen |= same
-        order = permuted_rows(data, draw, exchange.how)
+        order = permuted_rows(data, draw, plan.how)
         assert_array_equal(np.sort(order), np.arange(60))
         assert_array_equal(codes[order[labelled]], own[labelled])
     assert len(seen) == ways * len(names)
@@ -184,8 +184,8 @@ def test_many_labels_and_pairs_are_permuted_as_before():
         (apart((7, 7)), "labelled"),
         (TrainingData.build(*table()), "all"),
     ):
-        _, exchange = plan_permutation(data)
-        assert (exchange.how, exchange.labellings, exchange.differences) == (how, None, ())
+        _, plan = plan_permutation(data)
+        assert (plan.how, plan.labellings, plan.differences) == (how, None, ())
     X, y = table()
     data = TrainingData.build(3.0 * X * (y >= 0)[:, None], y, must_link=[[0, 1]])
     assert plan_permutation(data)[1].how == "all"
@@ -198,10 +198,10 @@ def test_groups_that_differ_are_permuted_among_themselves():
         groups[y == code] += np.arange(8) // 2
     X[y >= 0] *= 3
     design = parse_design(60, groups=groups)
-    _, exchange = plan_permutation(TrainingData.build(X, y, design=design))
-    assert exchange.how == "labelled"
-    assert exchange.differences == ("spread of the standardised values",)
-    assert exchange.least_p_value == pytest.approx(1 / (comb(8, 4) / 2))
+    _, plan = plan_permutation(TrainingData.build(X, y, design=design))
+    assert plan.how == "labelled"
+    assert plan.differences == ("spread of the standardised values",)
+    assert plan.least_p_value == pytest.approx(1 / (comb(8, 4) / 2))
 
 
 def test_one_class_stays_in_its_batch():
@@ -209,11 +209,11 @@ def test_one_class_stays_in_its_batch():
     batch, y = np.arange(60) // 20, np.full(60, -1)
     y[[0, 1, 2, 20, 21]] = 0
     data = TrainingData.build(X, y, design=parse_design(60, batch=batch))
-    exchange = find_permutation_plan(data)
-    assert exchange.how == "all"
-    assert exchange.least_p_value == pytest.approx(1 / (comb(20, 3) * comb(20, 2)))
+    plan = find_permutation_plan(data)
+    assert plan.how == "all"
+    assert plan.least_p_value == pytest.approx(1 / (comb(20, 3) * comb(20, 2)))
     for seed in range(5):
-        codes = permuted_labels(data, (seed, None), exchange).labels.codes
+        codes = permuted_labels(data, (seed, None), plan).labels.codes
         assert_array_equal(np.bincount(batch[codes == 0], minlength=3), [3, 2, 0])
         order = permuted_rows(data, (seed, None), "all")
         assert_array_equal(batch[order], batch)
@@ -270,18 +270,18 @@ def words_of(X, y, **of_rows):
 
 def test_differences_are_told():
     X, y = table(sizes=(3, 3))
-    said = words_of(lose(X, y, 0.3, 0.0), y)
-    assert "labels of 6 labelled rows can be exchanged in no more than 10 ways" in said.test
-    assert said.notes == [note for note in said.notes if "random sample of all rows" not in note]
+    words = words_of(lose(X, y, 0.3, 0.0), y)
+    assert "labels of 6 labelled rows can be exchanged in no more than 10 ways" in words.test
+    assert words.notes == [note for note in words.notes if "random sample of all rows" not in note]
     assert any(
         "they differ from the unlabelled ones in the share of missing values" in note
-        for note in said.notes
+        for note in words.notes
     )
 
 
 def test_one_class_comes_with_a_caution_in_the_first_lines():
     X, y = table(sizes=(8,))
     assert "not chosen or measured apart from the other samples." in words_of(X, y).summary
-    said = words_of(X, y, batch=np.arange(60) % 2)
-    assert "apart from the other samples of their batch." in said.summary
+    words = words_of(X, y, batch=np.arange(60) % 2)
+    assert "apart from the other samples of their batch." in words.summary
     assert "measured apart" not in words_of(*table()).summary

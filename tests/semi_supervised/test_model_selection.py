@@ -49,9 +49,9 @@ def splits(cv, y=Y):
 
 def assert_same(one, other):
     assert len(one) == len(other)
-    for pair, twin in zip(one, other, strict=True):
-        for rows, rows_of_twin in zip(pair, twin, strict=True):
-            np.testing.assert_array_equal(rows, rows_of_twin)
+    for pair, duplicate in zip(one, other, strict=True):
+        for rows, rows_of_duplicate in zip(pair, duplicate, strict=True):
+            np.testing.assert_array_equal(rows, rows_of_duplicate)
 
 
 @pytest.fixture(scope="module")

@@ -176,7 +176,7 @@ def test_too_few_and_too_many_labels(data):
     assert_array_equal(model.transduction_, data.y_true)
 
 
-def test_groups_weights_and_gaps_are_those_of_the_ranker(data):
+def test_groups_weights_and_missing_values_are_those_of_the_ranker(data):
     X = data.X.copy()
     X[np.random.default_rng(0).random(X.shape) < 0.15] = np.nan
     numbers = np.arange(len(X))

@@ -28,9 +28,9 @@ def test_it_is_the_assessment_of_the_library(assessed):
     kept = assessed.uns["semisift"]["assessment"]
     assert kept["p_value"] == found.p_value
     assert kept["decisions"]["significant"] == (found.decisions == "significant").sum()
-    said = " ".join(kept["sentences"])
-    assert "Significant: 9 of 40 features." in said
-    assert "The labels go with the data" in said
+    text = " ".join(kept["sentences"])
+    assert "Significant: 9 of 40 features." in text
+    assert "The labels go with the data" in text
 
 
 def test_markers_are_significant(assessed):

@@ -249,9 +249,9 @@ def test_near_copies_name_the_gene_that_stands_for_them():
     adata.X = adata.X.toarray()
     adata.X[:, 1] = adata.X[:, 0]
     semisift.tl.rank_markers(adata, "cell_type", redundancy_threshold=0.99)
-    family = adata.var["semisift_family"]
-    assert family["g0"] == family["g1"]
-    assert family["g5"] == "g5"
+    representatives = adata.var["semisift_family"]
+    assert representatives["g0"] == representatives["g1"]
+    assert representatives["g5"] == "g5"
 
 
 def test_genes_may_be_kept_and_left_out_by_name():

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from semisift.base._data_kind import kind_of_data
 from semisift.base._training_data import TrainingData
-from semisift.transduction._components import components, hand_down, scaled_rows
+from semisift.transduction._components import components, scaled_rows, share_components
 
 
 def table(n_rows, n_columns, seed=0):
@@ -137,7 +137,7 @@ def test_some_rows_keep_the_directions_of_all(form, stay_sparse):
     T, Z = components(data), scaled_rows(data)
     rows = np.arange(0, 260, 3)
     part = data.part(rows)
-    hand_down(data, part, rows)
+    share_components(data, part, rows)
     assert_allclose(components(part), T[rows] - T[rows].mean(axis=0))
     own = scaled_rows(part)
     wanted = Z.take(rows) - Z.take(rows).mean(axis=0)
@@ -148,5 +148,5 @@ def test_some_rows_keep_the_directions_of_all(form, stay_sparse):
 def test_nothing_is_handed_down_that_was_not_made():
     data = TrainingData.build(depths())
     part = data.part(np.arange(100))
-    hand_down(data, part, np.arange(100))
+    share_components(data, part, np.arange(100))
     assert not part.made

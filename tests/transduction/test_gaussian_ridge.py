@@ -98,7 +98,7 @@ def test_kappa_equals_the_table():
 
 @every
 @pytest.mark.parametrize("given", [False, True])
-def test_twins_equal_a_table_of_columns_and_twins(case, given):
+def test_permuted_features_equal_a_table_of_columns_and_permuted_features(case, given):
     problem, _ = mixture(**(case | {"per_class": 4, "n_columns": 7}))
     codes, n_classes = problem.labels.codes, problem.labels.n_classes
     Z, T = scaled_rows(problem).values, components(problem)
@@ -107,7 +107,7 @@ def test_twins_equal_a_table_of_columns_and_twins(case, given):
     orders = [rng.permutation(len(codes)) for _ in range(6)]
     found = list(exceeded_by_permuted_features(problem, iter(orders), prior))
     for order, (soft, few) in zip(orders, found, strict=True):
-        wanted = reference.beaten_by_twins(Z, T, codes, n_classes, order, prior)
+        wanted = reference.beaten_by_permuted(Z, T, codes, n_classes, order, prior)
         assert soft.tolist() == np.array(wanted[0]).tolist()
         assert few.tolist() == np.array(wanted[1]).tolist()
     beaten = np.concatenate([np.concatenate(pair, axis=None) for pair in found])

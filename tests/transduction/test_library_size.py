@@ -133,7 +133,7 @@ def test_labels_say_what_was_taken_out():
     assert again.depth is None
 
 
-def test_twins_equal_a_table_of_columns_and_twins():
+def test_permuted_features_equal_a_table_of_columns_and_permuted_features():
     rng = np.random.default_rng(0)
     few = np.where(np.arange(80) < 12, np.arange(80) % 2, -1)
     depth = rng.normal(size=80)
@@ -145,7 +145,7 @@ def test_twins_equal_a_table_of_columns_and_twins():
     orders = [rng.permutation(80) for _ in range(2)]
     found = list(exceeded_by_permuted_features(data, iter(orders), None))
     for order, (soft, labelled) in zip(orders, found, strict=True):
-        wanted = reference.beaten_by_twins(values, T, few, 2, order, None, depth)
+        wanted = reference.beaten_by_permuted(values, T, few, 2, order, None, depth)
         assert soft.tolist() == np.array(wanted[0]).tolist()
         assert labelled.tolist() == np.array(wanted[1]).tolist()
     without = list(exceeded_by_permuted_features(plain, iter(orders), None))
@@ -227,6 +227,6 @@ def test_kinds_of_cells():
         assert kind_of_cells(empty) == "measurements"
 
 
-def test_gaps_are_no_depth():
+def test_missing_values_are_no_depth():
     assert_allclose(log_filled(np.array([[1.0, np.nan, 0.0, 2.0]])), [np.log(2)])
     assert_allclose(log_filled(csr_array(np.array([[1.0, 0.0, 3.0]]))), [np.log(2)])

@@ -132,7 +132,7 @@ def test_what_tells_the_class_apart_is_significant(ranker, least):
     assert "significant" not in sure.decisions[4:]
 
 
-def test_groups_are_exchanged_with_one_class():
+def test_groups_are_permuted_with_one_class():
     X, y, _ = study()
     groups = np.arange(200) // 5
     sure = FisherScore().fit(X, y, groups=groups).assess(X, y, groups=groups, n_resamples=0)

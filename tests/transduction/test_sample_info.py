@@ -96,14 +96,14 @@ def test_axes_place_weighted_rows_where_their_components_are():
         assert_allclose(find_axes(data).place(data.X), components(data), atol=1e-9)
 
 
-def with_gaps(share=0.2, seed=0):
+def with_missing(share=0.2, seed=0):
     X, y, _ = study(seed=seed)
     X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
     return X, y
 
 
-def test_gaps_stand_at_the_mean_of_their_column():
-    X, y = with_gaps()
+def test_missing_values_stand_at_the_mean_of_their_column():
+    X, y = with_missing()
     data = TrainingData.build(X, y, allow_nan=True)
     found = scaled_rows(data).values
     wanted = (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
@@ -137,7 +137,7 @@ def class_scores_of_known(X, shares):
 
 @pytest.mark.parametrize("max_unlabelled", [None, 20])
 def test_scores_are_over_the_values_that_are_there(max_unlabelled):
-    X, y = with_gaps()
+    X, y = with_missing()
     ranker = TransductiveScore(max_unlabelled=max_unlabelled).fit(X, y)
     wanted = class_scores_of_known(X, ranker.label_distributions_)
     assert_allclose(ranker.class_scores_, wanted, rtol=1e-8)
@@ -145,7 +145,7 @@ def test_scores_are_over_the_values_that_are_there(max_unlabelled):
 
 
 def test_labelled_scores_are_over_the_values_that_are_there():
-    X, y = with_gaps()
+    X, y = with_missing()
     data = TrainingData.build(X, y, allow_nan=True)
     found = labelled_scores(scaled_rows(data), data.labels, np.arange(60))
     few = X[y >= 0]
@@ -154,16 +154,16 @@ def test_labelled_scores_are_over_the_values_that_are_there():
     assert_allclose(found, wanted[None], rtol=1e-9)
 
 
-def test_a_table_with_gaps_is_assessed():
-    X, y = with_gaps()
+def test_a_table_with_missing_values_is_assessed():
+    X, y = with_missing()
     ranker = TransductiveScore().fit(X, y)
     sure = ranker.assess(X, y, n_permutations=39, n_resamples=3)
     assert sure.decisions[:2].tolist() == ["significant"] * 2
     assert "significant" not in sure.decisions[2:]
 
 
-def test_a_column_or_a_row_of_gaps():
-    X, y = with_gaps()
+def test_a_column_or_a_row_of_missing_values():
+    X, y = with_missing()
     X[:, 4] = np.nan
     X[7] = np.nan
     ranker = TransductiveScore().fit(X, y)

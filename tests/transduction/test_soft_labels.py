@@ -29,7 +29,7 @@ def test_labelled_rows_keep_their_labels(n_classes):
     data, _ = mixture(n_classes=n_classes, gap=0.1)  # some would be labelled otherwise
     found, codes = find_soft_labels(data), data.labels.codes
     assert_array_equal(found.codes[codes >= 0], codes[codes >= 0])
-    assert_array_equal(found.told(codes).max(axis=1)[codes >= 0], 1)
+    assert_array_equal(found.distributions(codes).max(axis=1)[codes >= 0], 1)
     assert_allclose(found.shares.sum(axis=1), 1)
     assert (found.shares >= 0).all()
     assert found.weights.sum() == pytest.approx(1)
@@ -125,7 +125,7 @@ def test_labels_that_go_with_the_shape_are_stable_and_others_are_not():
 )
 def test_confidence_where_labels_tell_nothing_is_what_is_right(kind):
     n_classes = 3 if kind == "three classes" else 2
-    raw, told, trust = [], [], []
+    raw, confidence, trust = [], [], []
     for seed in range(20 if kind == "two groups" else 40):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(60, 200))
@@ -137,10 +137,10 @@ def test_confidence_where_labels_tell_nothing_is_what_is_right(kind):
         model = TransductiveClassifier().fit(X, y, sample_weight=weights)
         found = labelled(X, y, design=parse_design(60, sample_weight=weights))
         raw.append(found.shares.max(axis=1)[y < 0].mean())
-        told.append(model.label_distributions_.max(axis=1)[y < 0].mean())
+        confidence.append(model.label_distributions_.max(axis=1)[y < 0].mean())
         trust.append(model.label_trust_)
     assert np.mean(raw) > 1 / n_classes + 0.15
-    assert np.mean(told) < 1 / n_classes + 0.1
+    assert np.mean(confidence) < 1 / n_classes + 0.1
     assert np.mean(np.array(trust) < 0.5) > 0.3
 
 

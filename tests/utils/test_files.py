@@ -15,7 +15,7 @@ def chained(error, cause):
     return error
 
 
-TOLD = {
+ERRORS = {
     "the system": OSError(errno.ENOSPC, "No space left on device"),
     "a limit on the size of files": OSError(errno.EFBIG, "File too large"),
     "polars": ComputeError("No space left on device (os error 28)"),
@@ -26,9 +26,9 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize("who", TOLD)
+@pytest.mark.parametrize("who", ERRORS)
 def test_a_full_disk_is_known(who):
-    found = no_room(TOLD[who])
+    found = no_room(ERRORS[who])
     assert isinstance(found, OSError)
     assert found.errno in (errno.ENOSPC, errno.EFBIG)
 

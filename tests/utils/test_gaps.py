@@ -19,7 +19,7 @@ from semisift.utils._information import (
     mutual_information,
 )
 from semisift.utils._neighbors import MeasuredRows, RowsWithMissing
-from semisift.utils._redundancy import correlations_in_families, find_copies
+from semisift.utils._redundancy import find_copies, representative_correlations
 from tests.conftest import make_data
 from tests.reference import gaps as slow
 from tests.reference import information as slow_information
@@ -27,18 +27,18 @@ from tests.utils.test_graph import row_weights
 from tests.utils.test_redundancy import make_copies, walk_slowly
 
 
-def with_gaps(X, share=0.2, seed=0):
+def with_missing(X, share=0.2, seed=0):
     gone = np.random.default_rng(seed).random(X.shape) < share
     return np.where(gone, np.nan, X)
 
 
-def rows_with_gaps(kind):
+def rows_with_missing(kind):
     """Return 40 rows: normal, or counts with identical rows and one like another but incomplete."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 6))
     if kind == "counts":
         X = rng.poisson(0.7, size=(40, 6)).astype(float)
-    X = with_gaps(X)
+    X = with_missing(X)
     if kind == "counts":
         X[30:34] = X[3]
         X[34] = np.where(np.arange(6) < 3, X[0], np.nan)
@@ -62,7 +62,7 @@ def all_distances(rows):
 
 
 def test_distances_are_those_of_scikit_learn(monkeypatch):
-    X = rows_with_gaps("normal")
+    X = rows_with_missing("normal")
     expected = nan_euclidean_distances(X, squared=True)
     np.fill_diagonal(expected, np.inf)
     for most in (_neighbors.BLOCK_VALUES, 90):
@@ -73,7 +73,7 @@ def test_distances_are_those_of_scikit_learn(monkeypatch):
         assert_allclose(rows.from_differences(first, second), expected[first, second])
 
 
-def test_without_gaps_distances_are_the_plain_ones():
+def test_without_missing_values_distances_are_the_plain_ones():
     X = np.random.default_rng(0).normal(size=(30, 5)) + 100
     plain = MeasuredRows(X, np.arange(30), np.ones(30, dtype=int), np.ones(5))
     known = RowsWithMissing(X, np.ones(5))
@@ -82,8 +82,10 @@ def test_without_gaps_distances_are_the_plain_ones():
 
 
 def test_a_column_of_one_value_does_not_count():
-    X = rows_with_gaps("normal")
-    more = np.column_stack([X, np.full(40, 3.0), np.full(40, np.nan), with_gaps(np.ones((40, 1)))])
+    X = rows_with_missing("normal")
+    more = np.column_stack(
+        [X, np.full(40, 3.0), np.full(40, np.nan), with_missing(np.ones((40, 1)))]
+    )
     options = GraphOptions(5, shift=False)
     expected = row_weights(problem_of(X).graph(options))
     assert_allclose(row_weights(problem_of(more).graph(options)), expected, rtol=1e-12)
@@ -95,7 +97,7 @@ def test_a_column_of_one_value_does_not_count():
     "options", [{"weights": "binary"}, {}, {"feature_scaling": "minmax", "heat_constant": 0.5}]
 )
 def test_graph_against_loops(kind, symmetry, options):
-    X = rows_with_gaps(kind)
+    X = rows_with_missing(kind)
     for k in (5, 25):
         graph = problem_of(X).graph(GraphOptions(k, symmetry, shift=False, **options))
         expected = slow.graph(X, k, symmetry, **options)
@@ -103,7 +105,7 @@ def test_graph_against_loops(kind, symmetry, options):
 
 
 def test_rows_without_a_common_column_are_no_neighbours():
-    X = rows_with_gaps("apart")
+    X = rows_with_missing("apart")
     weights = row_weights(problem_of(X).graph(GraphOptions(39, weights="binary")))
     assert not weights[:20, 20:].any()
     assert not weights[7].any()
@@ -114,14 +116,14 @@ def test_rows_without_a_common_column_are_no_neighbours():
 
 
 def test_rows_far_from_zero_lose_no_digits():
-    X = with_gaps(np.random.default_rng(2).integers(0, 50, size=(40, 6)).astype(float))
+    X = with_missing(np.random.default_rng(2).integers(0, 50, size=(40, 6)).astype(float))
     X += np.where(np.arange(40) < 20, 0.0, 1e9)[:, None]
     options = GraphOptions(4, weights="binary")
     assert_allclose(row_weights(problem_of(X).graph(options)), slow.graph(X, 4, weights="binary"))
 
 
 def test_sums_against_loops():
-    X = rows_with_gaps("counts")
+    X = rows_with_missing("counts")
     graph = problem_of(X).graph(GraphOptions(5, shift=False))
     sums = edge_sums(X, graph, np.ones(6), has_missing=True)
     S = row_weights(graph)
@@ -135,7 +137,7 @@ def test_sums_against_loops():
         assert_allclose([each[j] for each in sums], expected, rtol=1e-12)
 
 
-def test_sums_without_gaps_are_the_plain_ones():
+def test_sums_without_missing_values_are_the_plain_ones():
     X = np.random.default_rng(0).normal(size=(40, 7))
     graph = problem_of(X).graph(GraphOptions(5))
     for plain, known in zip(
@@ -178,7 +180,7 @@ def columns_for_bins():
     X = np.column_stack(
         [rng.normal(size=60), rng.integers(0, 3, 60), rng.exponential(size=60), np.ones(60)]
     ).astype(float)
-    X = with_gaps(X, 0.25)
+    X = with_missing(X, 0.25)
     return np.column_stack([X, np.full(60, np.nan)]), rng.integers(0, 3, 60)
 
 
@@ -209,7 +211,7 @@ def test_bins_and_information_against_loops():
         )
 
 
-def test_bins_without_gaps_are_the_plain_ones():
+def test_bins_without_missing_values_are_the_plain_ones():
     X = np.column_stack([make_data().X, np.arange(60) % 4, np.arange(60) % 7])
     plain, known = bin_columns(X), bin_columns(X, has_missing=True)
     y = make_data().y_true
@@ -226,8 +228,8 @@ def test_bins_without_gaps_are_the_plain_ones():
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.9])
 def test_near_copies_are_those_of_the_common_rows(limits, threshold, monkeypatch):
     monkeypatch.setattr(_redundancy, "BLOCK_COLUMNS", limits[0])
-    monkeypatch.setattr(_redundancy, "MAX_HELD", limits[1])
-    X = with_gaps(make_copies(n_rows=60), 0.2)
+    monkeypatch.setattr(_redundancy, "MAX_CACHED_VALUES", limits[1])
+    X = with_missing(make_copies(n_rows=60), 0.2)
     correlations = pd.DataFrame(X).corr().to_numpy()
     walk = np.random.default_rng(0).permutation(X.shape[1])
 
@@ -235,10 +237,10 @@ def test_near_copies_are_those_of_the_common_rows(limits, threshold, monkeypatch
     is_copy, representative = find_copies(X, walk, threshold, 8)
     assert_array_equal(is_copy, expected[0])
     assert_array_equal(representative, expected[1])
-    family = np.arange(X.shape[1])
-    family[walk] = representative
-    expected = correlations[np.arange(len(family)), family]
-    assert_allclose(correlations_in_families(X, family), expected, rtol=1e-9)
+    representative_of = np.arange(X.shape[1])
+    representative_of[walk] = representative
+    expected = correlations[np.arange(len(representative_of)), representative_of]
+    assert_allclose(representative_correlations(X, representative_of), expected, rtol=1e-9)
 
 
 def test_few_common_rows_make_no_near_copies():
@@ -251,9 +253,9 @@ def test_few_common_rows_make_no_near_copies():
     assert find_copies(X, np.arange(2), 0.9, 2)[0].tolist() == [False, False]
 
 
-def test_a_ranker_puts_copies_with_gaps_last():
+def test_a_ranker_puts_copies_with_missing_values_last():
     data = make_data()
-    X = with_gaps(np.hstack([data.X, -3 * data.X]), 0.1)
+    X = with_missing(np.hstack([data.X, -3 * data.X]), 0.1)
     for ranker in (
         FisherScore(redundancy_threshold=0.95),
         VarianceScore(redundancy_threshold=0.95),

@@ -155,7 +155,7 @@ def test_blocks_change_nothing(kind, monkeypatch):
         expected = LaplacianScore().fit(form).scores_
         with monkeypatch.context() as patch:
             patch.setattr(_neighbors, "BLOCK_VALUES", 150)
-            patch.setattr(_neighbors, "HELD_VALUES", 0)
+            patch.setattr(_neighbors, "MAX_CACHED_VALUES", 0)
             patch.setattr(edge_sums_module, "BLOCK_VALUES", 100)
             patch.setattr(edge_sums_module, "PRODUCT_VALUES", 10)
             assert_allclose(LaplacianScore().fit(form).scores_, expected, rtol=1e-9)

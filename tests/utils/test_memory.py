@@ -63,8 +63,8 @@ def test_without_control_groups_there_is_no_limit(tmp_path):
 
 
 def test_psutil_is_asked_where_it_is_there(monkeypatch, tmp_path):
-    told = SimpleNamespace(virtual_memory=lambda: SimpleNamespace(available=5 * GB))
-    monkeypatch.setitem(sys.modules, "psutil", told)
+    fake = SimpleNamespace(virtual_memory=lambda: SimpleNamespace(available=5 * GB))
+    monkeypatch.setitem(sys.modules, "psutil", fake)
     assert free_on_machine(tmp_path / "none") == 5 * GB
 
 

@@ -16,7 +16,7 @@ from semisift.cli import main
 from semisift.report import render
 from semisift.selection import ranking_result
 from semisift.utils import _redundancy
-from semisift.utils._redundancy import correlations_in_families, find_copies, put_copies_last
+from semisift.utils._redundancy import find_copies, put_copies_last, representative_correlations
 from tests.conftest import make_data
 from tests.methods.test_common import make
 from tests.nightly import daily_are, nightly
@@ -75,7 +75,7 @@ def test_blocks_and_memory_do_not_matter(form, limits, monkeypatch):
     walk = np.random.default_rng(0).permutation(200)
     expected = find_copies(form(X), walk, 0.6, 50)
     monkeypatch.setattr(_redundancy, "BLOCK_COLUMNS", limits[0])
-    monkeypatch.setattr(_redundancy, "MAX_HELD", limits[1])
+    monkeypatch.setattr(_redundancy, "MAX_CACHED_VALUES", limits[1])
     for one, other in zip(expected, find_copies(form(X), walk, 0.6, 50), strict=True):
         assert_array_equal(one, other)
 
@@ -113,13 +113,13 @@ def test_groups_of_the_new_order(monkeypatch):
 
 @every_form
 @pytest.mark.parametrize("width", [16, 256])
-def test_correlations_in_families_have_their_sign(form, width, monkeypatch):
+def test_correlations_in_correlated_groups_have_their_sign(form, width, monkeypatch):
     monkeypatch.setattr(_redundancy, "BLOCK_COLUMNS", width)
     X = make_copies(60, 40, 5)
     X[:, 7] = 1e6 + X[:, 8]  # far from zero
     stands = find_copies(form(X), np.arange(200), 0.6, 200)[1]
     expected = [np.corrcoef(X[:, j], X[:, other])[0, 1] for j, other in enumerate(stands)]
-    found = correlations_in_families(form(X * np.where(np.arange(200) % 9, 1.0, 1e-200)), stands)
+    found = representative_correlations(form(X * np.where(np.arange(200) % 9, 1.0, 1e-200)), stands)
     assert_allclose(found, expected, atol=1e-9)
     assert (found[stands == np.arange(200)] == 1).all()
     copies = found[stands != np.arange(200)]

@@ -45,7 +45,7 @@ NOISE = 0.1
 COPY = 1 - 1e-9
 
 # Of more unlabelled rows so many are asked about, and of more labelled ones so many are heard.
-MAX_ASKED, MAX_HEARD = 2000, 1000
+MAX_CANDIDATES, MAX_KNOWN = 2000, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,23 +103,23 @@ def choose_rows(
     >>> chosen.rows.tolist(), chosen.stands_for.tolist()
     ([33], [21])
     """
-    rows, is_labelled, per_row = _rows_to_ask(T, labelled, design.weights)
-    counted = np.where(is_labelled, 0.0, 1.0)
-    doubts = counted if doubt is None else counted * doubt[rows]
+    rows, is_labelled, per_row = _candidate_rows(T, labelled, design.weights)
+    row_weights = np.where(is_labelled, 0.0, 1.0)
+    doubts = row_weights if doubt is None else row_weights * doubt[rows]
     if design.weights is not None:
         doubts = doubts * design.weights[rows]
-        counted = counted * (design.weights[rows] > 0)
+        row_weights = row_weights * (design.weights[rows] > 0)
     with one_blas_thread():
         K = _likeness(T[rows])
         density = K.sum(axis=1)
         doubts = doubts / np.maximum(density, np.median(density))
-        order = _greedy(K, is_labelled, counted > 0, doubts, n_wanted, design, rows)
-    stands_for = _count_nearest(K, np.flatnonzero(is_labelled), order, counted) * per_row
+        order = _greedy(K, is_labelled, row_weights > 0, doubts, n_wanted, design, rows)
+    stands_for = _count_nearest(K, np.flatnonzero(is_labelled), order, row_weights) * per_row
     covered = K[np.ix_(order, is_labelled)].max(axis=1, initial=0.0)
     return Chosen(rows[order], np.round(stands_for).astype(np.int64), covered)
 
 
-def _rows_to_ask(
+def _candidate_rows(
     T: Floats, labelled: Ints, weights: Floats | None
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], float]:
     """Return the rows that are looked at, which have a label, and how many each represents.
@@ -129,9 +129,9 @@ def _rows_to_ask(
     is_labelled = np.zeros(len(T), dtype=bool)
     is_labelled[labelled] = True
     others = np.flatnonzero(~is_labelled)
-    asked, heard = _some(others, T[:, 0], MAX_ASKED), _some(labelled, T[:, 0], MAX_HEARD)
-    rows = np.sort(np.concatenate([asked, heard])).astype(np.int64)
-    return rows, is_labelled[rows], len(others) / max(1, len(asked))
+    candidates, known = _some(others, T[:, 0], MAX_CANDIDATES), _some(labelled, T[:, 0], MAX_KNOWN)
+    rows = np.sort(np.concatenate([candidates, known])).astype(np.int64)
+    return rows, is_labelled[rows], len(others) / max(1, len(candidates))
 
 
 def _some(rows: Ints, key: Floats, most: int) -> Ints:
@@ -188,16 +188,16 @@ def _greedy(
         copies |= K[best] > COPY
         if groups is not None:
             n_of_group[groups[best]] += 1  # type: ignore[index]
-        told = C[:, best] / np.sqrt(max(C[best, best], 0.0) + NOISE)
-        C -= np.outer(told, told)
+        explained = C[:, best] / np.sqrt(max(C[best, best], 0.0) + NOISE)
+        C -= np.outer(explained, explained)
     return np.array(taken, dtype=np.int64)
 
 
-def _count_nearest(K: Floats, known: Ints, chosen: Ints, counted: Floats) -> Floats:
+def _count_nearest(K: Floats, known: Ints, chosen: Ints, row_weights: Floats) -> Floats:
     """Return how many of the rows that count are most like each of the chosen ones."""
     if not len(chosen):
         return np.zeros(0)
     nearest = K[:, [*chosen, *known]].argmax(axis=1)
     nearest[chosen] = np.arange(len(chosen))
-    found = np.bincount(nearest, counted, len(chosen) + len(known))[: len(chosen)]
+    found = np.bincount(nearest, row_weights, len(chosen) + len(known))[: len(chosen)]
     return np.asarray(found, dtype=np.float64)

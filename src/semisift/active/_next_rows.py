@@ -105,10 +105,10 @@ class Reasons:
             return "stranger", f"fits none of the classes; represents {alike}"
         shares = self.soft.shares[row]
         first, second = np.argsort(-shares, kind="stable")[:2].tolist()
-        said = Counter(self._said(row))
-        if len(said) > 1:
+        votes = Counter(self._votes(row))
+        if len(votes) > 1:
             (first, n_first), (second, n_second) = sorted(
-                said.items(), key=lambda each: (-each[1], -shares[each[0]])
+                votes.items(), key=lambda each: (-each[1], -shares[each[0]])
             )[:2]
             words = (
                 f"the parts disagree: {n_first} say {self._class(first)}, "
@@ -128,7 +128,7 @@ class Reasons:
     def _class(self, code: int) -> str:
         return shorten(printable_name(self.data.labels.classes[code]), MAX_NAME)
 
-    def _said(self, row: int) -> list[int]:
+    def _votes(self, row: int) -> list[int]:
         """Return the class by each part."""
         by_members = [
             int(machine_shares(self.T[row, : len(slopes)][None], slopes, cut)[0].argmax())
@@ -306,11 +306,11 @@ def find_next_rows(
     share = n_unlabelled / max(1, len(labels.unlabelled))
     stands_for = np.round(chosen.stands_for * share).astype(np.int64)
     kinds: list[Kind] = ["start"] * len(rows)
-    told = [start_reason(n) for n in stands_for.tolist()]
+    texts = [start_reason(n) for n in stands_for.tolist()]
     guesses, confidence = np.full(len(rows), None, dtype=object), np.full(len(rows), np.nan)
     if soft is not None:
         guesses[:] = known.labels.classes[soft.codes[rows]].tolist()
-        confidence = soft.told(known.labels.codes)[rows].max(axis=1)
+        confidence = soft.distributions(known.labels.codes)[rows].max(axis=1)
         reasons = Reasons(known, soft, T, order, votes)
         found = [
             reasons.of(row, n, covered, is_novel=bool(is_novel[row]))
@@ -318,11 +318,11 @@ def find_next_rows(
                 rows.tolist(), stands_for.tolist(), chosen.covered.tolist(), strict=True
             )
         ]
-        kinds, told = [kind for kind, _ in found], [reason for _, reason in found]
-    numbers = data.numbers if data.whole is None else data.whole.held
+        kinds, texts = [kind for kind, _ in found], [reason for _, reason in found]
+    numbers = data.numbers if data.full is None else data.full.sampled
     return NextRows(
         rows=np.asarray(rows if numbers is None else numbers[rows], dtype=np.int64),
-        reasons=told,
+        reasons=texts,
         kinds=kinds,
         stands_for=stands_for,
         guesses=guesses,

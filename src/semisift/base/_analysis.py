@@ -278,13 +278,13 @@ class RankingAnalysisMixin:
         from semisift.selection._learning_curve import draw_curve, split_labels
 
         seed = data.seed if random_state is None else random_state
-        deals = split_labels(data, seed) if self.labels_needed != "none" else []
-        n_steps = sum(map(len, deals))
+        splits = split_labels(data, seed) if self.labels_needed != "none" else []
+        n_steps = sum(map(len, splits))
         with self._watched(X, y, n_steps, "learning_curve"):
             return draw_curve(
                 self,
                 data,
-                deals,
+                splits,
                 self._progress(range(n_steps), "repetition"),
                 n_more=int(n_more),
                 n_best=n_best,
@@ -350,7 +350,7 @@ class RankingAnalysisMixin:
             check_names(self, X)
             if self._given_to_fit.difference(given) is None:
                 order = np.argsort(self.ranking_)
-                rows = slice(None) if data.whole is None else data.whole.held
+                rows = slice(None) if data.full is None else data.full.sampled
                 # parts that label by soft labels are asked in any case
                 votes = [
                     np.asarray(part.transduction_)[rows]
@@ -521,4 +521,4 @@ class RankingAnalysisMixin:
         if n_best is not None and not (is_integer(n_best) and 1 <= n_best <= p):
             raise ValueError(f"n_best must be from 1 to the {p} columns of X: got {quote(n_best)}.")
         data: TrainingData = self._build_again(X, y, method, wanted, of_rows)
-        return data if data.whole is None else replace(data, whole=None)
+        return data if data.full is None else replace(data, full=None)

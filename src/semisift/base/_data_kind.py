@@ -94,8 +94,8 @@ def holds_counts(X: Any, has_missing: bool = False) -> bool:
     with np.errstate(over="ignore"):  # huge values have more than two
         total = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel()
         has_two_values = np.isclose(total, n_filled * high.astype(np.float64), rtol=1e-6, atol=0)
-    asked = ~has_two_values if not has_two_values.all() else np.ones(len(total), dtype=bool)
-    return bool(n_filled[asked].mean() <= (1 - SHARE_OF_ZEROS) * n_known[asked].mean())
+    is_used = ~has_two_values if not has_two_values.all() else np.ones(len(total), dtype=bool)
+    return bool(n_filled[is_used].mean() <= (1 - SHARE_OF_ZEROS) * n_known[is_used].mean())
 
 
 def kind_of_cells(X: Any) -> Kind:
@@ -122,7 +122,7 @@ def kind_of_cells(X: Any) -> Kind:
         return "measurements"
     values = X.data if issparse(X) else X
     largest = np.fmax.reduce(values, axis=None, initial=0.0)
-    return "logarithms" if largest <= LARGEST_LOGARITHM and not are_whole(X) else "counts"
+    return "logarithms" if largest <= LARGEST_LOGARITHM and not are_integers(X) else "counts"
 
 
 def takes_logarithms(kind: Kind, normalize: bool | None) -> bool:
@@ -150,7 +150,7 @@ def takes_logarithms(kind: Kind, normalize: bool | None) -> bool:
     return kind == "counts" or normalize is True
 
 
-def are_whole(X: Any) -> bool:
+def are_integers(X: Any) -> bool:
     """Return whether all values besides missing values are whole numbers."""
     if issparse(X):
         return bool((X.data == np.floor(X.data)).all())

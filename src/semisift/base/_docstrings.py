@@ -41,6 +41,6 @@ def _find_entry(cls: Any, slot: re.Match[str]) -> str:
             default = cls.__init__.__kwdefaults__[entry.partition(" :")[0]]
             entry = entry.replace("<default>", f'"{default}"')
         return _filled(cls, indent(entry, margin))
-    said = re.compile(rf"^{margin}{re.escape(name)} : .*(\n{margin}    .*)*", re.MULTILINE)
-    found = (said.search(base.__doc__ or "") for base in cls.__mro__[1:])
+    pattern = re.compile(rf"^{margin}{re.escape(name)} : .*(\n{margin}    .*)*", re.MULTILINE)
+    found = (pattern.search(base.__doc__ or "") for base in cls.__mro__[1:])
     return next((entry[0] for entry in found if entry), slot[0])

@@ -12,7 +12,7 @@ from semisift.base._data_kind import without_batches
 from semisift.base._docstrings import fill_slots
 from semisift.base._feature_constraints import PARAMETERS
 from semisift.base._sample_info import NOTHING, parse_design
-from semisift.base._training_data import MAX_HELD, MIN_HELD, TrainingData
+from semisift.base._training_data import MAX_SAMPLED, MIN_SAMPLED, TrainingData
 from semisift.base._validation import check_conversion, check_finite
 from semisift.exceptions import NoUnlabelledDataWarning, OutOfCoreError, SubsamplingWarning
 from semisift.out_of_core._matrix import COPIES, OutOfCoreMatrix, as_stored
@@ -75,7 +75,7 @@ class SemiSupervisedMixin(WatchedMixin):
                 own_y = parse_labels(own_y, len(stored))
                 needs_all = is_repeated or has_pairs or {"batch", "sample_weight"} & of_rows.keys()
                 if not stored.fits() or (not needs_all and self._goes_in_blocks(stored, own_y)):
-                    most = MAX_HELD if is_repeated else self._most_to_hold()
+                    most = MAX_SAMPLED if is_repeated else self._most_to_hold()
                     return self._build_stored(stored, own_y, most, of_rows, **pairs)
                 names, is_log = stored.feature_names, stored.is_log
                 X = stored.load(keeps_missing=True)
@@ -108,7 +108,7 @@ class SemiSupervisedMixin(WatchedMixin):
         if is_log:
             data = know_depth(data)
         if "sample_weight" in of_rows:
-            data = data.counted(keeps_others=self.is_transductive)
+            data = data.drop_zero_weight(keeps_others=self.is_transductive)
         return without_batches(data) if "batch" in of_rows else data
 
     def _exclude(self, data: TrainingData) -> TrainingData:
@@ -137,7 +137,7 @@ class SemiSupervisedMixin(WatchedMixin):
 
     def _most_to_hold(self) -> int:
         """Return how many unlabelled rows are held of those that do not fit into memory."""
-        return MAX_HELD
+        return MAX_SAMPLED
 
     def _build_stored(
         self,
@@ -167,11 +167,11 @@ class SemiSupervisedMixin(WatchedMixin):
             self.feature_names_in_ = rows.feature_names
         labelled = len(labels.labelled)
         if self.labels_needed == "two_classes" and labels.n_classes == 1:
-            needed = MAX_HELD  # among which the rest is sought
+            needed = MAX_SAMPLED  # among which the rest is sought
         max_labelled = None
-        if self.uses_statistics and labelled > (few := min(MAX_HELD, rows.most_held // 2)):
+        if self.uses_statistics and labelled > (few := min(MAX_SAMPLED, rows.max_sampled // 2)):
             labelled = max_labelled = few
-        most = rows.most_held - labelled
+        most = rows.max_sampled - labelled
         if most < 0:
             n_bytes = int(COPIES * rows.n_bytes * labelled / len(rows))
             raise OutOfCoreError(
@@ -181,7 +181,7 @@ class SemiSupervisedMixin(WatchedMixin):
         wanted = min(needed, most)
         own = getattr(self, "max_unlabelled", None)
         needed = min(needed, len(rows) - labelled, needed if own is None else own)
-        if wanted < needed and needed > MIN_HELD:
+        if wanted < needed and needed > MIN_SAMPLED:
             warn(
                 f"{in_words(rows.usable)} of memory hold {wanted:,} unlabelled rows of "
                 f"{rows.source.name}, where {needed:,} would be used: the ranking differs from "

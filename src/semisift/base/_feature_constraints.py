@@ -198,12 +198,12 @@ def _ranking(order: Ints) -> NDArray[np.int64]:
 
 def without(data: TrainingData, excluded: Bools) -> TrainingData:
     """Return the training data with zeros in some columns, as if these held one value."""
-    whole = data.whole
-    if whole is not None:
-        whole = replace(whole, rows=whole.rows.blanked(excluded))
+    full = data.full
+    if full is not None:
+        full = replace(full, rows=full.rows.blanked(excluded))
     X = blank_columns(data.X, excluded)
     has_missing = data.has_missing and bool(np.isnan(X).any())
-    return replace(data, X=X, whole=whole, has_missing=has_missing)
+    return replace(data, X=X, full=full, has_missing=has_missing)
 
 
 # --- reading the parameters -----------------------------------------------------------------------
@@ -309,9 +309,9 @@ class Columns:
         items = list(wanted)
         if items and all(isinstance(each, bool | np.bool_) for each in items):
             if has_names(wanted):
-                said: Any = wanted
-                self.mask(parameter, said.index)  # no name is unknown, and none stands twice
-                return self.mask(parameter, said.index[items])
+                series: Any = wanted
+                self.mask(parameter, series.index)  # no name is unknown, and none stands twice
+                return self.mask(parameter, series.index[items])
             if len(items) != self.p:
                 raise ValueError(
                     f"{parameter} must say True or False of each of {plural(self.p, 'column')}: "

@@ -95,8 +95,8 @@ def class_moments(data: TrainingData) -> ClassMoments:
     counts: Ints | Floats = labels.counts[:, None]
     if data.has_missing or data.design.weights is not None:
         counts, means, within = _known_by_class(data, unit)
-    elif data.whole is not None and len(data.labels.labelled) < len(labels.labelled):
-        means, within = moments_by_class(data.whole.rows, labels, unit)
+    elif data.full is not None and len(data.labels.labelled) < len(labels.labelled):
+        means, within = moments_by_class(data.full.rows, labels, unit)
     else:
         means, within = np.empty((2, len(counts), data.n_features))
         X = data.X.tocsr() if data.is_sparse else data.X
@@ -224,12 +224,12 @@ def _put_together(of_classes: KnownSums, given: KnownSums, n_of_classes: float) 
 
 
 def _given_known(data: TrainingData, pairs: Ints, weights: Floats) -> KnownSums:
-    counted, known = weights[pairs].prod(axis=1), np.zeros((1, data.n_features))
+    pair_weights, known = weights[pairs].prod(axis=1), np.zeros((1, data.n_features))
     for columns in blocks(data.n_features, max(1, len(pairs))):
         apart = data.X[pairs[:, 0], columns] - data.X[pairs[:, 1], columns]
-        known[:, columns] = counted @ ~np.isnan(apart)
+        known[:, columns] = pair_weights @ ~np.isnan(apart)
     sums = _summed_over_pairs(data, pairs, units(data))
-    return sums[None], known, np.array([[counted.sum()]])
+    return sums[None], known, np.array([[pair_weights.sum()]])
 
 
 def _summed_over_known(data: TrainingData, weights: Floats) -> Floats:

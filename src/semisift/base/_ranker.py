@@ -30,7 +30,7 @@ from semisift.base._feature_constraints import (
     read_features,
     without,
 )
-from semisift.base._training_data import MAX_HELD, MIN_HELD, FitFingerprint, TrainingData
+from semisift.base._training_data import MAX_SAMPLED, MIN_SAMPLED, FitFingerprint, TrainingData
 from semisift.base._validation import check_conversion
 from semisift.exceptions import NoFeatureSelectedWarning, SubsamplingWarning
 from semisift.out_of_core._matrix import as_stored
@@ -39,7 +39,7 @@ from semisift.transduction._positive_unlabelled import find_rest, given_share
 from semisift.utils._labels import Labels
 from semisift.utils._memory import FEWER, check_memory
 from semisift.utils._named_array import check_names, names_of, validate_again
-from semisift.utils._redundancy import correlations_in_families, put_copies_last, rank
+from semisift.utils._redundancy import put_copies_last, rank, representative_correlations
 from semisift.utils._sklearn_compat import (
     Interval,
     RealNotInt,
@@ -214,12 +214,12 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         for name in OF_A_FIT:
             self.__dict__.pop(name, None)
         self._given_to_fit = FitFingerprint.of(data)
-        if data.whole is not None or self._most_used is not None:
+        if data.full is not None or self._most_used is not None:
             data = self._limit(data)
-        self._n_held = None
-        if data.whole is not None:  # some unlabelled rows represent all
-            self._n_held = len(data.labels.unlabelled)
-            self._tell_sampled(data)
+        self._n_sampled = None
+        if data.full is not None:  # some unlabelled rows represent all
+            self._n_sampled = len(data.labels.unlabelled)
+            self._warn_sampled(data)
         n_repetitions = 0
         if self._rule is not None:
             n_repetitions = self._check_rule(data)
@@ -239,7 +239,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
             if self.is_transductive:
                 self._find_novel_rows(known)
             if self._rule is not None:
-                self._decide(replace(data, whole=None) if data.whole else data)
+                self._decide(replace(data, full=None) if data.full else data)
         return self
 
     def _set_ranking(self, data: TrainingData, scores: NDArray[np.floating]) -> None:
@@ -256,13 +256,13 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         if threshold is None and (features is None or not features.kept.any()):
             return
         self.redundancy_threshold_ = COPY_OF_KEPT if threshold is None else threshold
-        n_wanted = self._count_to_select(data.n_features) if self._asks_for_number else 0
+        n_wanted = self._count_to_select(data.n_features) if self._selects_number else 0
         has_score = ~np.isnan(self.scores_)
         put_last: Any = put_copies_last if features is None else features.put_copies_last
         self.ranking_, self.representative_ = put_last(
             data.X, self.ranking_, has_score, threshold, n_wanted
         )
-        self.representative_correlation_ = correlations_in_families(data.X, self.representative_)
+        self.representative_correlation_ = representative_correlations(data.X, self.representative_)
 
     def _set_scores(self, data: TrainingData, scores: NDArray[np.floating]) -> None:
         """Set the scores and the ranking by them, correlated features not put last yet."""
@@ -354,22 +354,22 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
     def _most_to_hold(self) -> int:
         looks_for_copies = self.redundancy_threshold is not None or self.include is not None
         needs_rows = self._rule is not None or looks_for_copies
-        return MIN_HELD if self.uses_statistics and not needs_rows else MAX_HELD
+        return MIN_SAMPLED if self.uses_statistics and not needs_rows else MAX_SAMPLED
 
     def _same_in_blocks(self, labels: Labels) -> bool:
         if self._most_used is None:
-            return self._most_to_hold() == MIN_HELD and labels.n_classes != 1
-        return self._most_used <= MAX_HELD < len(labels.unlabelled)
+            return self._most_to_hold() == MIN_SAMPLED and labels.n_classes != 1
+        return self._most_used <= MAX_SAMPLED < len(labels.unlabelled)
 
-    def _tell_sampled(self, data: TrainingData) -> None:
+    def _warn_sampled(self, data: TrainingData) -> None:
         if self.uses_statistics or hasattr(self, "max_unlabelled"):
             return
-        n_held, n_all = len(data.labels.unlabelled), len(data.all_labels.unlabelled)
-        if n_held < min(MAX_HELD, n_all):
+        n_sampled, n_all = len(data.labels.unlabelled), len(data.all_labels.unlabelled)
+        if n_sampled < min(MAX_SAMPLED, n_all):
             return  # it was said when the rows were taken
         warn(
-            f"{type(self).__name__} holds its rows in memory: {n_held:,} of {n_all:,} unlabelled "
-            "rows, drawn at random, represent all.",
+            f"{type(self).__name__} holds its rows in memory: {n_sampled:,} of {n_all:,} "
+            "unlabelled rows, drawn at random, represent all.",
             SubsamplingWarning,
         )
 
@@ -397,7 +397,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
         return wanted if isinstance(wanted, str) else None
 
     @property
-    def _asks_for_number(self) -> bool:
+    def _selects_number(self) -> bool:
         """Whether a number or share was asked for, rather than none or a rule."""
         return self.n_features_to_select is not None and self._rule is None
 
@@ -425,7 +425,7 @@ class FeatureRanker(RankingAnalysisMixin, SelectorMixin, SemiSupervisedMixin, Ba
     def _count_to_pick(self, data: TrainingData) -> int:
         """Return how many columns to pick one by one, for methods that do."""
         wanted = self._count_to_select(data.n_features)
-        wanted = wanted if self._asks_for_number else min(wanted, self.most_picked)
+        wanted = wanted if self._selects_number else min(wanted, self.most_picked)
         if self._features is None:
             return wanted
         return self._features.n_picks(wanted, ~data.constant)
@@ -592,15 +592,15 @@ def _why_nothing(data: TrainingData, rule: str | None) -> str:
     """Say why a rule confirms nothing."""
     from semisift.selection._permutation import plan_permutation
     from semisift.selection._refit import ALPHA
-    from semisift.selection._summary import say_too_few
+    from semisift.selection._summary import format_too_few
 
     having = plural(len(data.labels.labelled), "labelled row")
-    exchange = plan_permutation(data)[1]
-    if exchange.has_groups:
-        having += f" of {plural(exchange.n_units, 'group')}"
+    plan = plan_permutation(data)[1]
+    if plan.has_groups:
+        having += f" of {plural(plan.n_units, 'group')}"
     why = f"with {having} nothing stands out."
-    if rule != "stability" and exchange.least_p_value > ALPHA:
-        why += f" {say_too_few(exchange, exchange.least_p_value)}"
+    if rule != "stability" and plan.least_p_value > ALPHA:
+        why += f" {format_too_few(plan, plan.least_p_value)}"
     return why
 
 

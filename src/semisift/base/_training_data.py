@@ -53,10 +53,10 @@ ROW_STREAM = 0x726F77
 
 # Of more unlabelled rows so many represent all, with methods that have no smaller number of their
 # own: the choice does not depend on where the rows are stored, nor on how much memory is free.
-MAX_HELD = 20_000
+MAX_SAMPLED = 20_000
 
 # So many are held where nothing is asked of unlabelled rows but the statistics of all.
-MIN_HELD = 64
+MIN_SAMPLED = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class FullData:
     rows : OutOfCoreMatrix
     labels : Labels
         Of all rows.
-    held : int array
+    sampled : int array
         The rows that the training data holds, ascending.
     design : SampleInfo
         Of all rows.
@@ -76,7 +76,7 @@ class FullData:
 
     rows: OutOfCoreMatrix
     labels: Labels
-    held: NDArray[np.int64]
+    sampled: NDArray[np.int64]
     design: SampleInfo = NOTHING
 
 
@@ -100,7 +100,7 @@ class TrainingData:
     graph_source : TrainingData or None
         The training data of the same rows whose columns make the neighbour graphs; None is this
         one.
-    whole : FullData or None
+    full : FullData or None
         All rows, where the training data holds some of them.
     numbers : int array of shape (n_rows,) or None
         The numbers of the rows in the table that they were taken from, by which some of them are
@@ -121,7 +121,7 @@ class TrainingData:
     feature_names: NDArray[Any] | None = None
     given_pairs: Pairs | None = None
     graph_source: "TrainingData | None" = None
-    whole: FullData | None = None
+    full: FullData | None = None
     numbers: NDArray[np.integer] | None = None
     design: SampleInfo = NOTHING
     has_missing: bool = False
@@ -182,7 +182,7 @@ class TrainingData:
         y: Any = None,
         *,
         seed: int = 0,
-        max_unlabelled: int = MAX_HELD,
+        max_unlabelled: int = MAX_SAMPLED,
         max_labelled: int | None = None,
         must_link: Any = None,
         cannot_link: Any = None,
@@ -210,32 +210,36 @@ class TrainingData:
         Problem
         """
         labels = parse_labels(y, len(rows))
-        held = draw_rows(labels, max_unlabelled, seed, max_labelled=max_labelled)
+        sampled = draw_rows(labels, max_unlabelled, seed, max_labelled=max_labelled)
         given = None
         if must_link is not None or cannot_link is not None:
             pairs = parse_pairs(must_link, cannot_link, labels)
-            held = np.union1d(held, np.concatenate([*pairs.must_link, *pairs.cannot_link, held]))
-            moved = [np.searchsorted(held, each) for each in (pairs.must_link, pairs.cannot_link)]
+            sampled = np.union1d(
+                sampled, np.concatenate([*pairs.must_link, *pairs.cannot_link, sampled])
+            )
+            moved = [
+                np.searchsorted(sampled, each) for each in (pairs.must_link, pairs.cannot_link)
+            ]
             given = Pairs(*(each.astype(np.int32) for each in moved))
-        taken = rows.once("sample", joblib.hash(held), lambda: parts_of(rows.take(held)))
-        X = clean_taken(taken, (len(held), rows.shape[1]))
-        some = Labels(labels.codes[held], labels.classes)
-        whole = FullData(rows, labels, held, design)
+        taken = rows.cached("sample", joblib.hash(sampled), lambda: parts_of(rows.take(sampled)))
+        X = clean_taken(taken, (len(sampled), rows.shape[1]))
+        some = Labels(labels.codes[sampled], labels.classes)
+        full = FullData(rows, labels, sampled, design)
         return cls(
             X,
             some,
             seed,
             rows.feature_names,
             given,
-            whole=whole,
-            numbers=held,
-            design=design.take(held),
+            full=full,
+            numbers=sampled,
+            design=design.take(sampled),
         )
 
     def with_statistics_of_all(self) -> "TrainingData":
         """Let the extremes and the spread of the columns be those over all rows."""
-        if self.whole is not None:
-            found = column_statistics(self.whole.rows)
+        if self.full is not None:
+            found = column_statistics(self.full.rows)
             self.__dict__["spans"] = found.spans
             self.__dict__["spread"] = found.spread
         return self
@@ -264,12 +268,12 @@ class TrainingData:
             labels=Labels(self.labels.codes[rows], self.labels.classes),
             given_pairs=None,
             graph_source=self.graph_source and self.graph_source.part(rows),
-            whole=None,
+            full=None,
             numbers=rows if self.numbers is None else self.numbers[rows],
             design=self.design.take(rows),
         )
 
-    def counted(self, *, keeps_others: bool = False) -> "TrainingData":
+    def drop_zero_weight(self, *, keeps_others: bool = False) -> "TrainingData":
         """Return the training data of the rows whose weight is not 0.
 
         Parameters
@@ -313,15 +317,15 @@ class TrainingData:
         return self._parts[len(rows)]
 
     def _limited(self, rows: NDArray[np.int64]) -> "TrainingData":
-        if (whole := self.whole) is None:
+        if (full := self.full) is None:
             stored = OutOfCoreMatrix(self.X)
             stored.has_missing = self.has_missing
-            whole = FullData(stored, self.labels, np.arange(self.n_rows), self.design)
-        return replace(self.part(rows), whole=replace(whole, held=whole.held[rows]))
+            full = FullData(stored, self.labels, np.arange(self.n_rows), self.design)
+        return replace(self.part(rows), full=replace(full, sampled=full.sampled[rows]))
 
     def with_labels(self, labels: Labels, given_pairs: Pairs | None, seed: int) -> "TrainingData":
         """Return the training data of the same rows with other labels, and the same graphs."""
-        no_others: dict[str, Any] = {"whole": None, "numbers": None}
+        no_others: dict[str, Any] = {"full": None, "numbers": None}
         return self._same_rows(labels=labels, given_pairs=given_pairs, seed=seed, **no_others)
 
     def with_design(self, design: SampleInfo) -> "TrainingData":
@@ -341,16 +345,16 @@ class TrainingData:
         -------
         Problem
         """
-        whole, rest = self.whole, labels.rest
+        full, rest = self.full, labels.rest
         assert rest is not None
-        if whole is not None:
-            codes = np.full(len(whole.labels.codes), -1, dtype=np.int32)
-            codes[whole.labels.labelled] = 1 - rest
-            codes[whole.held[rows]] = rest
-            whole = replace(whole, labels=replace(labels, codes=codes))
+        if full is not None:
+            codes = np.full(len(full.labels.codes), -1, dtype=np.int32)
+            codes[full.labels.labelled] = 1 - rest
+            codes[full.sampled[rows]] = rest
+            full = replace(full, labels=replace(labels, codes=codes))
         codes = labels.codes.copy()
         codes[rows] = rest
-        return self._same_rows(labels=replace(labels, codes=codes), whole=whole)
+        return self._same_rows(labels=replace(labels, codes=codes), full=full)
 
     def _same_rows(self, **changes: Any) -> "TrainingData":
         other = replace(self, graph_source=self.graph_source or self, **changes)
@@ -363,12 +367,12 @@ class TrainingData:
         """The training data in which rows count alike, without those that do not count."""
         if self.design.weights is None:
             return self
-        some = self.counted()
-        return replace(some, design=replace(some.design, weights=None), whole=None)
+        some = self.drop_zero_weight()
+        return replace(some, design=replace(some.design, weights=None), full=None)
 
-    def lean(self) -> "TrainingData":
+    def without_caches(self) -> "TrainingData":
         """Return the data to send elsewhere, without most that can be made from it again."""
-        other = replace(self, whole=None)
+        other = replace(self, full=None)
         size = self.X.data.nbytes
         for name, made in self.made.items():
             if isinstance(made, np.ndarray) and made.nbytes <= size * SMALL_SHARE:
@@ -382,7 +386,7 @@ class TrainingData:
     @property
     def all_labels(self) -> Labels:
         """The labels of all rows, also of those that the training data does not hold."""
-        return self.labels if self.whole is None else self.whole.labels
+        return self.labels if self.full is None else self.full.labels
 
     @property
     def n_rows(self) -> int:
@@ -444,7 +448,7 @@ class TrainingData:
         found: str = joblib.hash(about)
         return found
 
-    def once(self, name: str, make: Callable[["TrainingData"], Any]) -> Any:
+    def cached(self, name: str, make: Callable[["TrainingData"], Any]) -> Any:
         """Return what is made from `X` alone, when it is first asked for.
 
         Problems with the same `X` and other labels share it.
@@ -574,8 +578,8 @@ class FitFingerprint:
     @classmethod
     def of(cls, data: TrainingData) -> "FitFingerprint":
         """Return what is kept of the training data of a fit."""
-        whole = data if data.whole is None else data.whole
-        labels, design = whole.labels, whole.design
+        full = data if data.full is None else data.full
+        labels, design = full.labels, full.design
         of_rows = {
             "y": labels.codes,
             "groups": design.groups,

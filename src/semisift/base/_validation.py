@@ -243,7 +243,7 @@ def fit_classifier(classifier: Any, X: Any, y: Any, **params: Any) -> Any:
     if fitted is None:
         return classifier
     if not hasattr(fitted, "predict"):
-        _refuse(classifier, "fit", "return the fitted classifier", quote(fitted))
+        _raise_invalid(classifier, "fit", "return the fitted classifier", quote(fitted))
     return fitted
 
 
@@ -262,14 +262,14 @@ def classes_of(classifier: Any, given: Given | None) -> NDArray[Any]:
     """
     found = getattr(classifier, "classes_", None)
     if found is None:
-        _refuse(classifier, "fit", "set classes_, its classes in their order", "no classes_")
+        _raise_invalid(classifier, "fit", "set classes_, its classes in their order", "no classes_")
     classes = as_array(found)
     if classes.ndim != 1 or not len(classes):
-        _refuse(classifier, "classes_", "hold classes in one dimension", quote(found))
+        _raise_invalid(classifier, "classes_", "hold classes in one dimension", quote(found))
     if given is not None and _others(classes, given):
-        _refuse(classifier, "classes_", f"hold classes {_among(given)}", quote(found))
+        _raise_invalid(classifier, "classes_", f"hold classes {_among(given)}", quote(found))
     if len(set(classes.tolist())) < len(classes):
-        _refuse(classifier, "classes_", "hold each class once", quote(found))
+        _raise_invalid(classifier, "classes_", "hold each class once", quote(found))
     return classes
 
 
@@ -292,14 +292,16 @@ def labels_of(classifier: Any, X: Any, given: Given) -> NDArray[Any]:
         labels = labels[:, 0]
     if labels.shape != (n_rows,):
         rule = f"return one class for each of {plural(n_rows, 'row')}"
-        _refuse(classifier, "predict", rule, _shape_of(labels))
+        _raise_invalid(classifier, "predict", rule, _shape_of(labels))
     others = _others(labels, given)
     if others:
         no_class = np.ravel(getattr(classifier, "outlier_label_", ())).tolist()
         if isinstance(given, range):
             no_class = [label for label in no_class if label == NO_CLASS]
         if any(label not in no_class for label in others):
-            _refuse(classifier, "predict", f"return classes {_among(given)}", quote(others[0]))
+            _raise_invalid(
+                classifier, "predict", f"return classes {_among(given)}", quote(others[0])
+            )
     return labels
 
 
@@ -327,7 +329,7 @@ def probabilities_of(
     _check_values(classifier, "predict_proba", found, found.shape in shapes, rule, *shapes[0])
     if np.isinf(found).any():
         got = quote(float(found[np.isinf(found)][0]))
-        _refuse(classifier, "predict_proba", "return no infinite number", got)
+        _raise_invalid(classifier, "predict_proba", "return no infinite number", got)
     return classes, found
 
 
@@ -358,7 +360,7 @@ def decisions_of(
     _check_values(classifier, "decision_function", found, is_shaped, rule, n_rows, n)
     if not np.isfinite(found).all():
         got = quote(float(found[~np.isfinite(found)][0]))
-        _refuse(classifier, "decision_function", "return finite numbers", got)
+        _raise_invalid(classifier, "decision_function", "return finite numbers", got)
     return classes, found
 
 
@@ -367,9 +369,9 @@ def _check_values(
 ) -> None:
     if not is_shaped:
         sizes = f"{plural(n, 'row')} and {plural(k, 'class', 'classes')}"
-        _refuse(classifier, name, f"{rule} {sizes}", _shape_of(found))
+        _raise_invalid(classifier, name, f"{rule} {sizes}", _shape_of(found))
     if found.dtype.kind not in "biuf":
-        _refuse(classifier, name, "return numbers", f"an array of dtype {found.dtype}")
+        _raise_invalid(classifier, name, "return numbers", f"an array of dtype {found.dtype}")
 
 
 def _others(values: NDArray[Any], given: Given) -> list[Any]:
@@ -378,7 +380,7 @@ def _others(values: NDArray[Any], given: Given) -> list[Any]:
         is_code = values.dtype.kind in "iu"
         if is_code and (not values.size or (values.min() >= 0 and values.max() < len(given))):
             return []
-    known = {*_listed(given)}
+    known = {*_as_list(given)}
     try:
         return [value for value in dict.fromkeys(values.tolist()) if value not in known]
     except TypeError:  # a list in place of a class
@@ -386,10 +388,10 @@ def _others(values: NDArray[Any], given: Given) -> list[Any]:
 
 
 def _among(given: Given) -> str:
-    return f"among those given to fit ({examples(_listed(given))})"
+    return f"among those given to fit ({examples(_as_list(given))})"
 
 
-def _listed(given: Given) -> list[Any]:
+def _as_list(given: Given) -> list[Any]:
     return list(given) if isinstance(given, range) else given.tolist()
 
 
@@ -397,5 +399,5 @@ def _shape_of(found: NDArray[Any]) -> str:
     return f"an array of shape {found.shape}" if found.ndim else quote(found.item())
 
 
-def _refuse(classifier: Any, name: str, rule: str, got: str) -> NoReturn:
+def _raise_invalid(classifier: Any, name: str, rule: str, got: str) -> NoReturn:
     raise ValueError(f"{name} of estimator {type(classifier).__name__} must {rule}: got {got}.")

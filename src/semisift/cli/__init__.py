@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from semisift.io._options import saying_flags
+from semisift.io._options import options_as_flags
 from semisift.utils._memory import FEWER
 from semisift.utils._text import for_terminal
 
@@ -74,21 +74,21 @@ class LazyGroup(click.Group):
         try:
             return super().make_context(*args, **kwargs)
         except OSError as error:
-            raise _refused(error) from error
+            raise _click_error(error) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; interruptions exit with 130 or 143 and bad input with 1."""
         show_as_python_does = warnings.showwarning
         warnings.showwarning = _show_warning
         try:
-            with _terminable(), saying_flags():
+            with _terminable(), options_as_flags():
                 return super().invoke(ctx)
         except tuple(STOPS) as stop:
             words, code = STOPS[type(stop)]
             click.echo(words, err=True)
             ctx.exit(code)
         except (ValueError, OSError, MemoryError) as error:
-            raise _refused(error) from error
+            raise _click_error(error) from error
         except click.ClickException as error:
             shown = for_terminal(error.format_message())
             error.format_message = lambda: shown  # type: ignore[method-assign]
@@ -97,18 +97,20 @@ class LazyGroup(click.Group):
             warnings.showwarning = show_as_python_does
 
 
-def _refused(error: ValueError | OSError | MemoryError) -> click.ClickException:
+def _click_error(error: ValueError | OSError | MemoryError) -> click.ClickException:
     """Say what is wrong, with the file where the system tells of one."""
-    said = str(error)
-    if isinstance(error, MemoryError) and " are free" not in said:  # found out on the way
-        said = f"the memory does not suffice ({said.rstrip('.') or 'no more is free'}). {FEWER}"
+    message = str(error)
+    if isinstance(error, MemoryError) and " are free" not in message:  # found out on the way
+        message = (
+            f"the memory does not suffice ({message.rstrip('.') or 'no more is free'}). {FEWER}"
+        )
     if isinstance(error, OSError) and error.strerror:
-        said = f"{error.strerror}."
+        message = f"{error.strerror}."
         if error.filename is not None:
-            said = f"{os.fsdecode(error.filename)}: {said}"
+            message = f"{os.fsdecode(error.filename)}: {message}"
         elif error.errno == errno.ENOENT:  # as os.getcwd tells of it
-            said = "the folder that this was started in is gone. Go to another one."
-    return click.ClickException(for_terminal(said))
+            message = "the folder that this was started in is gone. Go to another one."
+    return click.ClickException(for_terminal(message))
 
 
 @contextmanager

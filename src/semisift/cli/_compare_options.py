@@ -121,10 +121,10 @@ def _kept_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
     """Refuse to import what a store names: that is for the user to say, in each call."""
-    said = each_name(options["methods"])
-    methods = [name for name in each_name(before.get("methods", ())) if name not in said]
-    judges = () if options["judge"] else before.get("judge", ())
-    if again := _own_classes_again(methods, judges):
+    chosen = each_name(options["methods"])
+    methods = [name for name in each_name(before.get("methods", ())) if name not in chosen]
+    evaluators = () if options["judge"] else before.get("judge", ())
+    if again := _own_classes_again(methods, evaluators):
         raise click.UsageError(
             f"{options['out']} names what is no method or judge of semisift. Nothing that a folder "
             "names is imported: if they are classes of your own, name them again: "
@@ -132,11 +132,11 @@ def _check_own_classes(before: dict[str, Any], options: dict[str, Any]) -> None:
         )
 
 
-def _own_classes_again(methods: Iterable[str], judges: Collection[str]) -> str:
+def _own_classes_again(methods: Iterable[str], evaluators: Collection[str]) -> str:
     """Return the options that name classes of the user's own, empty where there are none."""
     words = [f"--methods {shlex.quote(name)}" for name in own_names(methods, "method")]
-    if own_names(judges, "judge"):  # one that is named replaces all
-        words += [f"--judge {shlex.quote(name)}" for name in judges]
+    if own_names(evaluators, "judge"):  # one that is named replaces all
+        words += [f"--judge {shlex.quote(name)}" for name in evaluators]
     return " ".join(words)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from semisift.cli.rank import CONSTRAINTS, RankOptions
 from semisift.io import Dataset
-from semisift.io._guards import naming
-from semisift.io._options import said
+from semisift.io._guards import error_context
+from semisift.io._options import format_option
 from semisift.io._side_files import read_groups, read_names, read_weights
 from semisift.utils._text import examples, plural
 
@@ -53,7 +53,7 @@ def read_constraints(options: RankOptions, dataset: Dataset) -> FeatureConstrain
             raise click.BadParameter(
                 f"{examples(gone)} {'is' if len(gone) == 1 else 'are'} not in the table, whose "
                 f"features are {examples(dataset.variables)}.",
-                param_hint=said("include"),
+                param_hint=format_option("include"),
             )
         parameters["include"] = finder.resolve(names)
     if options.exclude is not None:
@@ -70,7 +70,9 @@ def read_constraints(options: RankOptions, dataset: Dataset) -> FeatureConstrain
     feature_of = {column: name for name, own in groups.items() for column in own}
     left = [j for j in range(len(dataset.feature_names)) if j not in excluded]
     if not left:
-        raise click.BadParameter("names all features, and leaves none.", param_hint=said("exclude"))
+        raise click.BadParameter(
+            "names all features, and leaves none.", param_hint=format_option("exclude")
+        )
     n_features = len({feature_of.get(j, j) for j in left})
     n_kept = len({feature_of.get(j, j) for j in parameters.get("include", ())})
     given = {name: value for name, value in parameters.items() if value}
@@ -108,7 +110,7 @@ class ColumnFinder:
                     raise click.BadParameter(
                         f"{each!r} is in the groups {group_of[each]!r} and {name!r}, and a feature "
                         "can be in one.",
-                        param_hint=said("feature_groups"),
+                        param_hint=format_option("feature_groups"),
                     )
             if inside:
                 self.groups[name] = inside
@@ -135,16 +137,16 @@ class ColumnFinder:
             raise click.BadParameter(
                 f"none of {plural(len(names), 'name')} is in the table: {examples(names)}. Its "
                 f"features are {examples(self.dataset.variables)}.",
-                param_hint=said(option),
+                param_hint=format_option(option),
             )
         if n_gone := len(names) - len(there):
             self.notes.append(
-                f"{n_gone:,} of {plural(len(names), 'name')} of {said(option)} "
+                f"{n_gone:,} of {plural(len(names), 'name')} of {format_option(option)} "
                 f"{'is' if n_gone == 1 else 'are'} not in the table."
             )
         return there
 
 
 def _names(option: str, given: str, named: Collection[str]) -> list[str]:
-    with naming(said(option, given)):
+    with error_context(format_option(option, given)):
         return read_names(given, named)

@@ -17,7 +17,7 @@ from semisift.io import Dataset, checksum
 from semisift.io._formats.parquet import write_frame
 from semisift.io._write import Facts, as_json, as_text
 from semisift.registry import Entry
-from semisift.transduction._positive_unlabelled import say_rest
+from semisift.transduction._positive_unlabelled import format_reliable_negatives
 from semisift.utils._files import can_write, drafts
 from semisift.utils._metadata import PACKAGES, versions
 from semisift.utils._text import plural
@@ -70,16 +70,16 @@ class Targets:
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR):
                 return f"cannot be written to: {error.strerror}. Give another name."
-        whole = path.resolve()
-        if whole in self._inputs or _identity(whole) in self._read:
+        resolved = path.resolve()
+        if resolved in self._inputs or _identity(resolved) in self._read:
             return "is a file that is read. Give the result another name."
-        if not self._inputs.isdisjoint(whole.parents):
+        if not self._inputs.isdisjoint(resolved.parents):
             return "lies in a folder that is read. Write the result to another place."
-        if whole in self._options:
-            return f"is also given for {self._options[whole]}. Give them different names."
-        if not whole.parent.is_dir():
+        if resolved in self._options:
+            return f"is also given for {self._options[resolved]}. Give them different names."
+        if not resolved.parent.is_dir():
             return f"the folder {path.parent} does not exist. Create it first."
-        if not can_write(whole.parent):
+        if not can_write(resolved.parent):
             return f"the folder {path.parent} cannot be written to. Choose another."
         if path.is_dir():
             return "is a folder that exists already. Give another name, or remove it."
@@ -215,7 +215,7 @@ def _as_date(seconds: float) -> str | None:
 
 def sample_sentence(dataset: Dataset, ranker: Any) -> str | None:
     """Return from how many unlabelled rows a ranking was made; None where from all, in memory."""
-    n_sampled, n_rows = getattr(ranker, "_n_held", None), len(dataset.y)
+    n_sampled, n_rows = getattr(ranker, "_n_sampled", None), len(dataset.y)
     if n_sampled is None:
         return None
     if ranker.uses_statistics:
@@ -234,7 +234,7 @@ def sample_sentence(dataset: Dataset, ranker: Any) -> str | None:
 def rest_sentence(dataset: Dataset, estimator: Any) -> str | None:
     """Return what was made of unlabelled rows where one class is labelled, else None."""
     n_labelled = sum(label is not None for label in dataset.y)
-    return say_rest(estimator, n_labelled, len(dataset.y) - n_labelled)
+    return format_reliable_negatives(estimator, n_labelled, len(dataset.y) - n_labelled)
 
 
 def trial_sentence(dataset: Dataset, labels: Iterable[Any] | None) -> str | None:

@@ -22,7 +22,11 @@ from semisift.io import FORMATS, Dataset, find_format, write
 from semisift.registry import Method
 from semisift.selection import RankingResult, ranking_result
 from semisift.selection._markers import Markers
-from semisift.selection._summary import say_copies, say_known, say_marks
+from semisift.selection._summary import (
+    format_correlated_features,
+    format_feature_constraints,
+    format_marks,
+)
 from semisift.transduction._soft_labels import doubt_of
 from semisift.utils._files import drafts
 from semisift.utils._text import plural, printable_name
@@ -248,22 +252,22 @@ def _heading(outcome: RankingResult) -> str:
 
 def _more(outcome: RankingResult) -> str:
     """Return why the table holds more features than the heading counts."""
-    n_more = len(outcome.families.shown) - len(outcome.listed)
+    n_more = len(outcome.correlated_groups.shown) - len(outcome.listed)
     return f", and {n_more:,} more of the best by score" if n_more else ""
 
 
 def _remarks(result: Result) -> Iterator[str]:
     """Yield the sentences below the table."""
     outcome, dataset = result.outcome, result.dataset
-    n_left = outcome.n_selected - int(outcome.selected[outcome.families.shown].sum())
+    n_left = outcome.n_selected - int(outcome.selected[outcome.correlated_groups.shown].sum())
     if n_left > 0:
         yield f"{n_left:,} more significant features are not shown; --out writes all."
     is_spread = dataset.is_spread and outcome.n_columns is None
     if is_spread and outcome.rank_interval is not None:
         yield "Intervals and numbers of best features count columns; some features have several."
-    yield from say_known(outcome)
+    yield from format_feature_constraints(outcome)
     if outcome.is_copy.any():
-        yield say_copies(outcome)
+        yield format_correlated_features(outcome)
     n_classes = 0 if result.markers is None else len(result.markers.classes)
     if n_classes > MAX_CLASSES:
         yield f"{n_classes - MAX_CLASSES:,} more classes are not shown; --markers writes all."
@@ -278,7 +282,7 @@ def _remarks(result: Result) -> Iterator[str]:
 def _table(outcome: RankingResult) -> Table:
     columns, table = _columns(outcome), Table()
     texts = "feature", DECISION
-    names = outcome.features[outcome.families.shown]
+    names = outcome.features[outcome.correlated_groups.shown]
     widest = max([NAMES_WIDTH, *(len(printable_name(name)) for name in names)])
     for heading in columns:
         is_feature = heading == "feature"
@@ -296,7 +300,7 @@ def _table(outcome: RankingResult) -> Table:
 
 def _columns(outcome: RankingResult) -> dict[str, list[str | Text]]:
     """Return the cells of the table, by the heading of their column."""
-    shown = outcome.families.shown
+    shown = outcome.correlated_groups.shown
     columns: dict[str, list[str | Text]] = {
         "rank": [str(place + 1) for place in shown],
         "feature": [_feature(outcome, place) for place in shown.tolist()],
@@ -318,13 +322,13 @@ def _columns(outcome: RankingResult) -> dict[str, list[str | Text]]:
 def _feature(outcome: RankingResult, place: int) -> Text:
     """Return the name of a feature, its constraints, and below it the features it represents."""
     cell = Text(printable_name(outcome.features[place]))
-    marks = say_marks(outcome, place)
+    marks = format_marks(outcome, place)
     if outcome.n_columns is not None and outcome.n_columns[place] > 1:
         marks.append(f"best {printable_name(outcome.column_names[place])}")
     if marks:
         cell.append(f"\n{', '.join(marks)}", "dim")
     if place in outcome.copies:
-        named, n_copies = outcome.families.named[place], len(outcome.copies[place])
+        named, n_copies = outcome.correlated_groups.named[place], len(outcome.copies[place])
         names = ", ".join(printable_name(name) for name in outcome.features[named])
         more = ", …" if n_copies > len(named) else ""
         cell.append(f"\nstands for {n_copies:,}: {names}{more}", "dim")

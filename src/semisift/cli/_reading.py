@@ -12,7 +12,7 @@ import click
 from semisift.cli._options import Options, find_named
 from semisift.cli._terminal import Steps, Terminal
 from semisift.exceptions import NoUnlabelledDataWarning, TableError
-from semisift.io._options import TableOptions, said
+from semisift.io._options import TableOptions, format_option
 from semisift.registry import CLASSIFIERS, METHODS, Entry, Method
 from semisift.utils._text import examples, plural, printable_name, quote
 
@@ -107,8 +107,8 @@ def _check_columns(options: Options) -> None:
                 names = [name.strip(' "') for name in re.split("[,;\t]", header)]
                 near = get_close_matches(wanted, names[:MAX_COMPARED], n=3) or names[:3]
                 raise TableError(
-                    f"{said(option, wanted)}: {options.table} has no column of this name. It has, "
-                    f"for example, {', '.join(map(quote, near))}."
+                    f"{format_option(option, wanted)}: {options.table} has no column of this "
+                    f"name. It has, for example, {', '.join(map(quote, near))}."
                 )
 
 

@@ -158,8 +158,8 @@ class Step:
             estimator.set_callbacks(self)
         try:
             with warnings.catch_warnings(), self.watching(X):
-                for said in (NoUnlabelledDataWarning, NoFeatureSelectedWarning):
-                    warnings.simplefilter("ignore", said)
+                for category in (NoUnlabelledDataWarning, NoFeatureSelectedWarning):
+                    warnings.simplefilter("ignore", category)
                 warnings.filterwarnings("ignore", SAMPLED, SubsamplingWarning)
                 yield
         finally:

@@ -222,9 +222,9 @@ def _run(options: CompareOptions) -> bool:
     steps, sets = Steps(options.quiet), []
     for name, path in options.files.items():
         data, notes = _read(options, name, path, steps)
-        n_judging = check_splits(data, protocol, sweep)
+        n_test = check_splits(data, protocol, sweep)
         if not options.quiet:
-            for line in [_summary(data, n_judging), *(f"  Note: {note}" for note in notes)]:
+            for line in [_summary(data, n_test), *(f"  Note: {note}" for note in notes)]:
                 click.echo(line)
         sets.append(data)
     with _backend(options), steps.step("Comparing") as step:
@@ -296,7 +296,7 @@ def _read(
     return data, dataset.notes
 
 
-def _summary(data: "ComparisonData", n_judging: int) -> str:
+def _summary(data: "ComparisonData", n_test: int) -> str:
     """Return how many rows, labels and features a data set has."""
     from semisift.utils._labels import UNLABELLED
 
@@ -306,7 +306,7 @@ def _summary(data: "ComparisonData", n_judging: int) -> str:
     return (
         f"{printable_name(data.name)}: {plural(n_rows, 'row')}{labelled}, "
         f"{plural(n_features, 'feature')}, "
-        f"{plural(len(data.classes), 'class', 'classes')}; {plural(n_judging, 'labelled row')} "
+        f"{plural(len(data.classes), 'class', 'classes')}; {plural(n_test, 'labelled row')} "
         f"judge each run"
     )
 
@@ -357,7 +357,7 @@ def standings(results: "ComparisonResults") -> Table:
     """Return a table with a row for each method, the best mean rank first."""
     from semisift.report.comparison._view import view_of
 
-    judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
+    evaluator, metric = results.protocol.judges[0], results.protocol.metrics[0]
     n_sets = len(results.datasets)
     of_levels = [
         metric if level is None else f"{results.about['sweep']['kind']}={level:g}"
@@ -368,7 +368,7 @@ def standings(results: "ComparisonResults") -> Table:
         Column("method", overflow="fold"),
         *(Column(heading, justify="right") for heading in numbers),
         title=f"{plural(n_sets, 'data set')}, "
-        f"{plural(results.protocol.n_runs, 'run')}: {metric} of {judge}",
+        f"{plural(results.protocol.n_runs, 'run')}: {metric} of {evaluator}",
     )
     ranks = dict(zip(results.methods, view_of(results).mean_ranks, strict=True))
     means = [results.means(level=level) for level in results.levels]

@@ -56,7 +56,7 @@ REDIRECT = """<!DOCTYPE html>
 class PageReading(Reading):
     """How the table of the page is read, which works with some of its rows."""
 
-    judges_by_some = True
+    totals_from_sample = True
 
 
 class ExploreOptions(RankOptions):
@@ -142,7 +142,7 @@ def explore(**given: Any) -> None:
     dataset, _ = _reading.read_dataset(_sampled(options), method.name, needs_labels=False)
     _check_image(options, dataset)
     column = _label_column(options, dataset.table)
-    with _labels_file(options, dataset.table, path, column).held() as file:
+    with _labels_file(options, dataset.table, path, column).locked() as file:
         answers = Answers(dataset.y, dataset.rows, file, options.unlabelled)
         write = None if options.folder is None else partial(_write, options, path, dataset)
         session = Session(dataset, answers, seed=options.seed, n_jobs=options.n_jobs, write=write)

@@ -84,7 +84,7 @@ class Member(NamedTuple):
             return np.floor(VOTE * self.class_shares(X) + 0.5).astype(np.int64)
         return (self.predict(X)[:, None] == np.arange(self.n_classes)).astype(np.int64)
 
-    def judge(self, X: Any) -> tuple[NDArray[np.intp], Floats]:
+    def predict_with_confidence(self, X: Any) -> tuple[NDArray[np.intp], Floats]:
         """Return the predicted class codes and the probability of each."""
         predicted = self.predict(X)
         return predicted, self.class_shares(X)[np.arange(len(predicted)), predicted]
@@ -345,7 +345,7 @@ class EstimatorPredictors:
         for i, member, pool, X in self._parts(context.table, pools):
             if not quotas[i]:
                 continue
-            predicted, confidence = member.judge(X)
+            predicted, confidence = member.predict_with_confidence(X)
             sure = confidence > above
             pool, predicted, confidence = pool[sure], predicted[sure], confidence[sure]
             best = surest(context.seed, member.number, pool, confidence, int(quotas[i]))
@@ -375,7 +375,7 @@ class EstimatorPredictors:
         for i, member, rows, X in self._parts(context.table, out_of_bag):
             label = given[rows]
             if own_labels_from >= 0:
-                predicted, confidence = member.judge(X)
+                predicted, confidence = member.predict_with_confidence(X)
                 own = np.where(confidence >= own_labels_from, predicted, -1)
                 label = np.where(unlabelled[rows], own, label)
             else:

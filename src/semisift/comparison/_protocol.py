@@ -40,7 +40,7 @@ class Protocol:
     sizes : tuple of int
         How many of the best features are judged.
     judges : tuple of str
-        Classifiers that judge them: keys of `JUDGES`, or the dotted path of a class, each with
+        Classifiers that judge them: keys of `EVALUATORS`, or the dotted path of a class, each with
         parameters if need be: ``"tree"``, ``"knn:n_neighbors=3"``.
     train_on : {"all", "labelled"}
         Judges learn from all training rows with their true labels, as in the pseudo-code of the
@@ -110,7 +110,7 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, Iterable) else value
 
 
-def _is_whole(value: Any, least: int) -> bool:
+def _is_integer(value: Any, least: int) -> bool:
     return is_integer(value) and value >= least
 
 
@@ -129,17 +129,17 @@ _SEVERAL = ("sizes", "judges", "metrics")
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(
         ("labels_per_class", "n_labelled", "n_unlabelled", "n_test"),
-        ("a whole number from 1", lambda value: value is None or _is_whole(value, 1)),
+        ("a whole number from 1", lambda value: value is None or _is_integer(value, 1)),
     ),
     "n_runs": (
         f"a whole number from 1 to {MAX_RUNS:,}",
-        lambda value: _is_whole(value, 1) and value <= MAX_RUNS,
+        lambda value: _is_integer(value, 1) and value <= MAX_RUNS,
     ),
     "train_size": ("between 0 and 1", lambda value: _is_share(value) and value < 1),
     "labelled_share": ("above 0 and at most 1", lambda value: value is None or _is_share(value)),
     "sizes": (
         "different whole numbers from 1",
-        lambda sizes: _are_different(sizes) and all(_is_whole(size, 1) for size in sizes),
+        lambda sizes: _are_different(sizes) and all(_is_integer(size, 1) for size in sizes),
     ),
     "judges": (
         "different names",
@@ -154,7 +154,7 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
         f"some of {', '.join(METRICS)}, each once",
         lambda metrics: _are_different(metrics) and set(metrics) <= set(METRICS),
     ),
-    "seed": ("a whole number from 0", lambda value: _is_whole(value, 0)),
+    "seed": ("a whole number from 0", lambda value: _is_integer(value, 0)),
 }
 
 PROTOCOLS: dict[str, Protocol] = {

@@ -293,9 +293,9 @@ class ComparisonResults:
             for metric, curve in metrics.items()
             for size, value in zip(self.protocol.sizes, curve, strict=True)
         ]
-        text, whole, number = polars.String, polars.Int64, polars.Float64
-        run: dict[str, Any] = {"dataset": text, "method": text, "level": number, "run": whole}
-        figure: dict[str, Any] = {"judge": text, "metric": text, "size": whole, "value": number}
+        text, integer, number = polars.String, polars.Int64, polars.Float64
+        run: dict[str, Any] = {"dataset": text, "method": text, "level": number, "run": integer}
+        figure: dict[str, Any] = {"judge": text, "metric": text, "size": integer, "value": number}
         cost = {"seconds": number, "peak_mb": number}
         return polars.DataFrame(rows, run | figure | cost, orient="row")
 

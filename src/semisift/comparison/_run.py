@@ -235,7 +235,7 @@ def collected_warnings() -> Iterator[set[str]]:
         if not _n_listeners:
             _listening.enter_context(warnings.catch_warnings())
             warnings.simplefilter("always")
-            warnings.showwarning = _hear
+            warnings.showwarning = _record_warning
         _n_listeners += 1
     caught = _this_thread.caught = set()
     try:
@@ -248,7 +248,7 @@ def collected_warnings() -> Iterator[set[str]]:
                 _listening.close()
 
 
-def _hear(message: Warning | str, *args: Any, **kwargs: Any) -> None:
+def _record_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
     # threads that a method starts have no set of their own: nobody could tell whose they are
     if (caught := getattr(_this_thread, "caught", None)) is not None:
         caught.add(str(message))
@@ -273,19 +273,19 @@ def check_splits(data: ComparisonData, protocol: Protocol, sweep: Sweep | None =
     runs = range(1 if data.groups is None else protocol.n_runs)
     levels = [None] if sweep is None else sweep.levels
     splits = (split_of(data, protocol, run, sweep, at) for at, run in product(levels, runs))
-    n_judging = min(len(split.test) for split in splits)
-    if n_judging < MIN_TEST_ROWS:
+    n_test = min(len(split.test) for split in splits)
+    if n_test < MIN_TEST_ROWS:
         n_known = int((data.y != UNLABELLED).sum())
         raise ValueError(
-            f"data set {data.name!r}: {plural(n_judging, 'labelled row')} would judge the methods "
+            f"data set {data.name!r}: {plural(n_test, 'labelled row')} would judge the methods "
             f"in a run, and a comparison takes at least {MIN_TEST_ROWS}: of {len(data.y):,} rows "
             f"{n_known:,} are labelled. Label more rows, or let a smaller share of them train "
             "(train_size, or --train-size on the command line)."
         )
-    return n_judging
+    return n_test
 
 
-def doubt(n_judging: Mapping[str, int]) -> str:
+def doubt(n_test: Mapping[str, int]) -> str:
     """Say on which data sets few labelled rows judge; empty if on none.
 
     Examples
@@ -293,7 +293,7 @@ def doubt(n_judging: Mapping[str, int]) -> str:
     >>> doubt({"wine": 60, "colon": 20}).partition(":")[0], doubt({"wine": 60})
     ('Few labelled rows judge a run on colon (20)', '')
     """
-    few = {name: n for name, n in n_judging.items() if n < SMALL_TEST_ROWS}
+    few = {name: n for name, n in n_test.items() if n < SMALL_TEST_ROWS}
     if not few:
         return ""
     named = join([f"{shorten(printable_name(name), MAX_NAME)} ({n})" for name, n in few.items()])

@@ -243,7 +243,7 @@ class Runner:
             if key.cell in self.slow:
                 continue
             if self.store is not None and key not in self.again and self.store.has(key):
-                self._settle(key)
+                self._finish(key)
                 continue
             self.under_way[key] = None
             yield key
@@ -257,9 +257,9 @@ class Runner:
         self.done[key] = record
         if is_slow(record, self.max_seconds):
             self.slow.add(key.cell)
-        self._settle(key)
+        self._finish(key)
 
-    def _settle(self, key: RunKey) -> None:
+    def _finish(self, key: RunKey) -> None:
         with self._lock:
             self.under_way.pop(key, None)
             self._left[key.cell] -= 1

@@ -24,7 +24,7 @@ from urllib.parse import quote as quote_url
 from semisift.comparison._protocol import Protocol
 from semisift.comparison._run import Record, RunKey, key_of
 from semisift.comparison._sweeps import Sweep
-from semisift.utils._files import DRAFT, FileLock, drafts, remove_left_overs, write_whole
+from semisift.utils._files import DRAFT, FileLock, drafts, remove_left_overs, write_atomically
 from semisift.utils._metadata import plain
 from semisift.utils._text import printable_name, quote, shorten
 
@@ -274,7 +274,7 @@ class Store:
         """Write a record, whole or not at all."""
         path = self.path(key_of(record))
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, _to_json(record))
+        write_atomically(path, _to_json(record))
 
     def read(self, key: RunKey) -> Record:
         """Read a record."""

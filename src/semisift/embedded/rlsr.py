@@ -327,8 +327,8 @@ class RLSR(FeatureRanker):
             path.append(state.objective)
             if len(path) == 1 or state.objective < min(path[:-1]):
                 best = state.theta
-            settled = len(path) > 1 and abs(path[-2] - path[-1]) <= tol * path[-2]
-            if settled or len(path) == max_iter:
+            has_converged = len(path) > 1 and abs(path[-2] - path[-1]) <= tol * path[-2]
+            if has_converged or len(path) == max_iter:
                 break
         self.objective_path_ = np.array(path)
         self.n_iter_ = len(path)

@@ -28,7 +28,7 @@ from sklearn.base import clone
 
 from semisift.base._data_kind import kind_of_data
 from semisift.base._ranker import FeatureRanker, WeightedRanker
-from semisift.base._training_data import MAX_HELD, TrainingData
+from semisift.base._training_data import MAX_SAMPLED, TrainingData
 from semisift.ensemble.ssfi import SSFI
 from semisift.filters.transductive import TransductiveScore
 from semisift.transduction._soft_labels import kappa
@@ -73,9 +73,9 @@ def weigh_by_trust(rankers: Sequence[FeatureRanker], data: TrainingData) -> Floa
     stable = float(np.clip(soft.stability_, NEAREST, 1 - NEAREST))
     odds = stable / (1 - stable)
     rows, classes = data.all_labels.unlabelled, data.labels.classes
-    counted = (data.whole or data).design.weights
-    if counted is not None:
-        rows = rows[counted[rows] > 0]
+    row_weights = (data.full or data).design.weights
+    if row_weights is not None:
+        rows = rows[row_weights[rows] > 0]
     for place, ranker in enumerate(rankers):
         if ranker is soft:
             weights[place] = odds
@@ -238,7 +238,7 @@ class Consensus(WeightedRanker):
 
     @property
     def _most_used(self) -> int | None:
-        return MAX_HELD
+        return MAX_SAMPLED
 
     def _n_tasks(self, data: TrainingData) -> int | None:
         parts = [ranker._n_tasks(data) for _, ranker in self._new_rankers()]

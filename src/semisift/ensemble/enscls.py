@@ -31,8 +31,8 @@ from semisift.filters._constrained_laplacian import (
     member_parts,
 )
 from semisift.filters._constraints import (
+    check_not_vanished,
     list_constraints,
-    refuse_vanished,
     scaled,
     warn_of_no_cannot_link,
     weight_options,
@@ -601,6 +601,6 @@ class EnsCLS(CommitteeMixin, PairRanker):
         weights = weigh_members(n_probed, context)
         few = sorted(each.few_edges for each in weights if each.few_edges is not None)
         if 2 * sum(each.vanished for each in weights) > n_probed:
-            refuse_vanished(type(self).__name__, self.variant == "paper")
+            check_not_vanished(type(self).__name__, self.variant == "paper")
         elif 2 * len(few) > n_probed:
-            refuse_vanished(type(self).__name__, False, few[len(few) // 2])
+            check_not_vanished(type(self).__name__, False, few[len(few) // 2])

@@ -227,8 +227,8 @@ class SSFI(CommitteeMixin, WeightedRanker):
         prior = class_prior(self.class_prior, labels)
         weights = row_weights(data)
         if self.class_prior is None and weights is not None:
-            counted = np.bincount(labels.codes[labels.labelled], weights[labels.labelled])
-            prior = counted / counted.sum()
+            class_weights = np.bincount(labels.codes[labels.labelled], weights[labels.labelled])
+            prior = class_weights / class_weights.sum()
         unlabelled = labels.unlabelled
         quotas = count_quotas(self.growth, prior, len(unlabelled))
         n_rounds = self._n_rounds(data)
@@ -272,7 +272,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
             label[unlabelled], confidence[unlabelled] = verdict
             by_label = row_mask(label == np.arange(labels.n_classes)[:, None])
             options = {"net": reading.net, "sampled": self.permutation == "sampled"}
-            how_measured = by_label, confidence, options, data.whole is not None
+            how_measured = by_label, confidence, options, data.full is not None
             measured = committee.map(measure_and_keep, blocks, context, *how_measured)
             parts, voters = zip(*measured, strict=True)
             never_voted = row_mask(label < 0)
@@ -282,7 +282,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
                 label[unlabelled], confidence[unlabelled] = verdict
                 # nobody has an opinion: the most frequent class, with no confidence
                 label[label < 0] = labels.counts.argmax()
-            if data.whole is not None:
+            if data.full is not None:
                 factors = class_factors(votes[unlabelled], **scaled)
                 known = label, confidence
                 how_others = voters, reading.probability, factors
@@ -297,7 +297,7 @@ class SSFI(CommitteeMixin, WeightedRanker):
         self.n_draws_ = sum_draws(parts)
         divisor = self.n_draws_ if reading.per_draw else committee.n_members
         scores = add_up(parts, divisor, data.n_features)
-        return scores if data.whole is None else np.where(data.constant, np.nan, scores)
+        return scores if data.full is None else np.where(data.constant, np.nan, scores)
 
 
 # What travels to the blocks -----------------------------------------------------------------------
@@ -362,11 +362,11 @@ def label_others(
         Of all rows.
     confidence : float array of shape (n,)
     """
-    whole = data.whole
-    assert whole is not None
+    full = data.full
+    assert full is not None
 
-    is_held = np.zeros(len(whole.rows), dtype=bool)
-    is_held[whole.held] = True
+    is_sampled = np.zeros(len(full.rows), dtype=bool)
+    is_sampled[full.sampled] = True
 
     def vote(X: Any) -> Any:
         if committee.is_remote:  # to send the rows would take longer
@@ -374,9 +374,9 @@ def label_others(
         return sum(committee.map(vote_on, voters, X, probability))
 
     def go_through() -> dict[str, NDArray[Any]]:
-        label, confidence = np.empty(len(is_held), dtype=np.int32), np.empty(len(is_held))
-        for start, rows in whole.rows.blocks("votes", whole.rows.many_rows):
-            others = np.flatnonzero(~is_held[start : start + rows.shape[0]])
+        label, confidence = np.empty(len(is_sampled), dtype=np.int32), np.empty(len(is_sampled))
+        for start, rows in full.rows.blocks("votes", full.rows.many_rows):
+            others = np.flatnonzero(~is_sampled[start : start + rows.shape[0]])
             if len(others):
                 X = rows[others]
                 X = csc_array(X) if issparse(X) else np.asfortranarray(X)
@@ -385,7 +385,7 @@ def label_others(
         return {"label": label, "confidence": confidence}
 
     about = joblib.hash([data.fingerprint, voters, probability, factors])
-    made = whole.rows.once("votes", about, go_through)
+    made = full.rows.cached("votes", about, go_through)
     label, confidence = made["label"].copy(), made["confidence"].copy()
-    label[whole.held], confidence[whole.held] = known
+    label[full.sampled], confidence[full.sampled] = known
     return label, confidence

@@ -30,10 +30,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
-from semisift.io._labels import whole_numbers
+from semisift.io._labels import parse_integers
 from semisift.io._table import MISSING
 from semisift.io._write import as_text
-from semisift.utils._files import FileLock, remove_drafts, write_whole
+from semisift.utils._files import FileLock, remove_drafts, write_atomically
 from semisift.utils._labels import (
     MAX_LABEL,
     UNLABELLED,
@@ -99,7 +99,7 @@ class LabelsFile:
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
 
     @contextmanager
-    def held(self) -> Iterator["LabelsFile"]:
+    def locked(self) -> Iterator["LabelsFile"]:
         """Keep others from writing until the block is left."""
         try:
             self._lock.acquire()
@@ -165,15 +165,15 @@ class LabelsFile:
                 f"The labels in {self.path.name} were changed by another program."
             )
         content = self._as_text(labels, answers)
-        write_whole(self.path, content)
-        _settle(self.path.parent)
+        write_atomically(self.path, content)
+        _sync_folder(self.path.parent)
         self._content = content.replace("\n", os.linesep).encode()
 
     def write_beside(self, labels: Mapping[int, str], answers: Sequence[Answer]) -> Path:
         """Write all labels and the answers to a file of a new name, which is returned."""
         names = (f"{self.path.stem}.kept{number or ''}.csv" for number in itertools.count())
         path = next(path for path in map(self.path.with_name, names) if not path.exists())
-        write_whole(path, self._as_text(labels, answers))
+        write_atomically(path, self._as_text(labels, answers))
         return path
 
     def _as_text(self, labels: Mapping[int, str], answers: Sequence[Answer]) -> str:
@@ -182,9 +182,9 @@ class LabelsFile:
         if self._names is not None:
             columns = {self._heading: [self._names[row] for row in rows], **columns}
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-        told = {"answers": [[answer.row + 1, answer.label] for answer in answers]}
+        content = {"answers": [[answer.row + 1, answer.label] for answer in answers]}
         remarks = "".join(f"{line}\n" for line in self._remarks)  # those of others
-        return remarks + as_text(frame, told, safe=False)
+        return remarks + as_text(frame, content, safe=False)
 
     def _present(self) -> bytes:
         """Return what is in the file; nothing where there is none."""
@@ -281,13 +281,13 @@ def _split(text: str) -> tuple[list[str], str]:
 
 def _answers(remarks: Sequence[str], n_rows: int) -> list[Answer]:
     """Return the answers that a remark tells; none where it tells something else."""
-    told: Any = None
+    content: Any = None
     for line in remarks:
         if line.startswith(REMARK):
             with suppress(ValueError, RecursionError):
-                told = json.loads(line.removeprefix(REMARK))
+                content = json.loads(line.removeprefix(REMARK))
     found = []
-    for each in told if isinstance(told, list) else []:
+    for each in content if isinstance(content, list) else []:
         match each:
             case [int(row), str() | None as label] if 1 <= row <= n_rows:
                 found.append(Answer(row - 1, label))
@@ -296,7 +296,7 @@ def _answers(remarks: Sequence[str], n_rows: int) -> list[Answer]:
     return found
 
 
-def _settle(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Make sure that the new name of a file is on the disk, where the system can do it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
@@ -312,7 +312,7 @@ def _settle(folder: Path) -> None:
 CHANGE = "Change it there, or move the file away."
 
 
-class LabelRefusedError(ValueError):
+class InvalidAnswerError(ValueError):
     """An answer that cannot be taken."""
 
 
@@ -400,17 +400,17 @@ class Answers:
 
         Raises
         ------
-        LabelRefusedError
+        InvalidAnswerError
         LabelsChangedError
             Where another program changed the file, which is read again then.
         """
         if row in self._of_table:
-            raise LabelRefusedError(
+            raise InvalidAnswerError(
                 f"The row has the label {quote(self._of_table[row])} in the table, which is not "
                 "changed here."
             )
         if label is None and row not in self.known.given:
-            raise LabelRefusedError("The row has no label that could be taken back.")
+            raise InvalidAnswerError("The row has no label that could be taken back.")
         if label is not None:
             label = self._checked(label)
         return self._take([*self._answers, Answer(row, label)])
@@ -418,7 +418,7 @@ class Answers:
     def undo(self) -> tuple[Known, int]:
         """Take the last answer back, and return its row as well."""
         if not self._answers:
-            raise LabelRefusedError("There is no answer to take back.")
+            raise InvalidAnswerError("There is no answer to take back.")
         row = self._answers[-1].row
         return self._take(self._answers[:-1]), row
 
@@ -437,24 +437,24 @@ class Answers:
         """
         if not self._answers:
             return None
-        told = self._told(self._answers)
+        content = self._by_table_row(self._answers)
         try:
             if self._file.is_gone:
-                self._file.write(*told)
+                self._file.write(*content)
                 return self._file.path
             if self._file.is_changed:
                 self.read_again()
         except ValueError:
-            return self._file.write_beside(*told)
+            return self._file.write_beside(*content)
         return None
 
     def _take(self, answers: list[Answer]) -> Known:
         known = self._know(replay(answers), self.known.version + 1)
-        self._file.write(*self._told(answers))
+        self._file.write(*self._by_table_row(answers))
         self._answers, self.known = answers, known
         return known
 
-    def _told(self, answers: list[Answer]) -> tuple[dict[int, str], list[Answer]]:
+    def _by_table_row(self, answers: list[Answer]) -> tuple[dict[int, str], list[Answer]]:
         """Return labels and answers by the rows of the table, as the file holds them."""
         labels = {**self._of_table, **replay(answers)}
         texts = {int(self._rows[place]): label for place, label in labels.items()}
@@ -467,10 +467,10 @@ class Answers:
             if found is None:
                 answers = answers or []
                 return answers, self._know(replay(answers), version)
-            labels, told = found
+            labels, content = found
             given, left_out = self._given(labels)
             if answers is None:
-                places = [(self._place.get(row, -1), label) for row, label in told]
+                places = [(self._place.get(row, -1), label) for row, label in content]
                 answers = [
                     Answer(place, label)
                     for place, label in places
@@ -481,7 +481,7 @@ class Answers:
             new = [Answer(row, label) for row, label in given.items() if before.get(row) != label]
             try:
                 known = self._know(given, version)
-            except LabelRefusedError as error:
+            except InvalidAnswerError as error:
                 raise TableError(f"{self._file.path}: {error} {CHANGE}") from error
         self._left_out = left_out
         return [*answers, *gone, *new], known
@@ -496,7 +496,7 @@ class Answers:
             elif place not in self._of_table:
                 try:
                     given[place] = self._checked(label)
-                except LabelRefusedError as error:
+                except InvalidAnswerError as error:
                     raise TableError(f"{self._file.where(row)}: {error} {CHANGE}") from error
             elif self._of_table[place] != label:
                 problem = f"is {quote(label)}, and {quote(self._of_table[place])} in the table"
@@ -517,7 +517,7 @@ class Answers:
         elif printable(label) != label:
             problem = f"{quote(label)} holds characters that cannot be seen."
         if problem:
-            raise LabelRefusedError(problem)
+            raise InvalidAnswerError(problem)
         return label
 
     def _know(self, given: Mapping[int, str], version: int) -> Known:
@@ -535,9 +535,9 @@ class Answers:
         """Return the labels as the table has its own: whole numbers where all of them are."""
         try:
             every = sorted({*self._classes, *labels})
-            numbers = None if self._is_words else whole_numbers(every)
+            numbers = None if self._is_words else parse_integers(every)
         except ValueError as error:
-            raise LabelRefusedError(str(error)) from error
+            raise InvalidAnswerError(str(error)) from error
         return {label: label if numbers is None else numbers[label] for label in labels}
 
 

@@ -93,7 +93,7 @@ class Ranking:
         """The columns to show, best first; features correlated with others come last of all."""
         return np.asarray(np.argsort(self.ranks)[:MAX_SHOWN])
 
-    def family(self, column: int) -> Ints:
+    def correlated_group(self, column: int) -> Ints:
         """Return the correlated features that a column represents, best first."""
         if self.representative is None:
             return np.empty(0, dtype=np.int64)
@@ -136,7 +136,7 @@ def rank_by_soft_labels(
     soft = find_soft_labels(known)
     sums = scaled_rows(known).class_sums(soft.shares)
     ranker._set_ranking(known, mean_scores(class_scores(sums, known.constant)))
-    found, rest = soft.told(known.labels.codes), known.labels.rest
+    found, rest = soft.distributions(known.labels.codes), known.labels.rest
     own = [number for number in range(found.shape[1]) if number != rest]
     shares = np.zeros((len(found), len(classes)))
     shares[:, places] = found[:, own]
@@ -152,7 +152,7 @@ def rank_by_consensus(
     labels: Labels,
     version: int,
     n_jobs: int | None,
-    hear: Callable[[float | None], None],
+    on_progress: Callable[[float | None], None],
 ) -> Ranking:
     """Ask the committee.
 
@@ -162,7 +162,7 @@ def rank_by_consensus(
     labels : Labels
     version : int
     n_jobs : int or None
-    hear : callable
+    on_progress : callable
         Hears after each step what share is done; what it raises ends the work.
 
     Returns
@@ -171,7 +171,7 @@ def rank_by_consensus(
     """
     ranker = Consensus(n_jobs=n_jobs)
     known = ranker._find_rest(data.with_labels(labels, None, data.seed))
-    ranker._callback_fit_ctx = Listener(ranker._n_tasks(known), hear)
+    ranker._callback_fit_ctx = Listener(ranker._n_tasks(known), on_progress)
     ranker._set_ranking(known, ranker._score(known))
     return Ranking.of(ranker, BY_CONSENSUS, version)
 
@@ -182,11 +182,11 @@ class Listener:
     Parameters
     ----------
     n_tasks : int or None
-    hear : callable
+    on_progress : callable
     """
 
-    def __init__(self, n_tasks: int | None, hear: Callable[[float | None], None]) -> None:
-        self._n_tasks, self._hear, self._n_done = n_tasks, hear, 0
+    def __init__(self, n_tasks: int | None, on_progress: Callable[[float | None], None]) -> None:
+        self._n_tasks, self._on_progress, self._n_done = n_tasks, on_progress, 0
 
     def subcontext(self, task_name: str) -> "Listener":
         """Hear of a step."""
@@ -194,16 +194,16 @@ class Listener:
 
     def call_on_fit_task_begin(self, estimator: Any) -> None:
         """Hear that it begins."""
-        self._tell()
+        self._report()
 
     def call_on_fit_task_end(self, estimator: Any) -> bool:
         """Hear that it is done."""
         self._n_done += 1
-        self._tell()
+        self._report()
         return False
 
-    def _tell(self) -> None:
-        self._hear(None if not self._n_tasks else min(1.0, self._n_done / self._n_tasks))
+    def _report(self) -> None:
+        self._on_progress(None if not self._n_tasks else min(1.0, self._n_done / self._n_tasks))
 
 
 def _threshold(data: TrainingData) -> float | None:

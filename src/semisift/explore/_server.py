@@ -24,7 +24,7 @@ from urllib.parse import parse_qs
 
 from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
 
-from semisift.explore._label_store import LabelRefusedError
+from semisift.explore._label_store import InvalidAnswerError
 from semisift.explore._session import OutOfDateError
 from semisift.explore._views import Page
 from semisift.report._page import environment, fill
@@ -83,7 +83,7 @@ HEADERS = {
 }
 
 
-class RefusedError(Exception):
+class RequestError(Exception):
     """A request that is refused: its arguments are an HTTP status and a sentence."""
 
 
@@ -221,14 +221,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         try:
-            status, content = self._ask()
-        except RefusedError as refused:
-            status, content = refused.args[0], {"error": refused.args[1]}
+            status, content = self._respond()
+        except RequestError as request_error:
+            status, content = request_error.args[0], {"error": request_error.args[1]}
         except OutOfDateError as error:
             version = self.server.page.session.known.version
             content = {"error": str(error), "labels_version": version}
             status = HTTPStatus.CONFLICT
-        except LabelRefusedError as error:
+        except InvalidAnswerError as error:
             status, content = HTTPStatus.UNPROCESSABLE_ENTITY, {"error": str(error)}
         except TimeoutError:
             status, content = HTTPStatus.REQUEST_TIMEOUT, {"error": "The request came too slowly."}
@@ -236,50 +236,50 @@ class Handler(BaseHTTPRequestHandler):
             status, content = HTTPStatus.INTERNAL_SERVER_ERROR, {"error": printable(error)}
         self._send(status, content)
 
-    def _ask(self) -> tuple[HTTPStatus, Any]:
+    def _respond(self) -> tuple[HTTPStatus, Any]:
         server, (path, _, query) = self.server, self.path.partition("?")
         self._check_origin()
         given = {name: values[-1] for name, values in parse_qs(query).items()}
         token = given.get("token") if path == "/" else self.headers.get("X-Semisift-Token")
         if not secrets.compare_digest((token or "").encode(), server.token.encode()):
             message = "The token is missing or wrong: open the address that semisift printed."
-            raise RefusedError(HTTPStatus.FORBIDDEN, message)
+            raise RequestError(HTTPStatus.FORBIDDEN, message)
         if not server.admit(self.connection):
             message = "Too many tabs show this page: close some of them."
-            raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, message)
+            raise RequestError(HTTPStatus.SERVICE_UNAVAILABLE, message)
         if path not in ANSWERS:
-            raise RefusedError(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+            raise RequestError(HTTPStatus.NOT_FOUND, "There is nothing at this address.")
         verb, answer, status = ANSWERS[path]
         if self.command != verb:
-            raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, f"Ask with {verb}.")
+            raise RequestError(HTTPStatus.METHOD_NOT_ALLOWED, f"Ask with {verb}.")
         content = answer(server, self._body() if verb == "POST" else given)
         return (HTTPStatus.NO_CONTENT if content is None else status), content
 
     def _check_origin(self) -> None:
         hosts = self.server.hosts
         if self.headers.get_all("Host", []) not in ([host] for host in hosts):
-            raise RefusedError(HTTPStatus.FORBIDDEN, "This server answers at its own address only.")
+            raise RequestError(HTTPStatus.FORBIDDEN, "This server answers at its own address only.")
         origins = [f"http://{host}" for host in hosts]
         if any(origin not in origins for origin in self.headers.get_all("Origin", [])):
-            raise RefusedError(HTTPStatus.FORBIDDEN, "Other pages may not ask this server.")
+            raise RequestError(HTTPStatus.FORBIDDEN, "Other pages may not ask this server.")
 
     def _body(self) -> dict[str, Any]:
         length = self.headers.get("Content-Length")
         if length is None or self.headers.get("Transfer-Encoding"):
             message = "The length of the request must be given."
-            raise RefusedError(HTTPStatus.LENGTH_REQUIRED, message)
+            raise RequestError(HTTPStatus.LENGTH_REQUIRED, message)
         if not (length.isascii() and length.isdecimal()):
-            raise RefusedError(HTTPStatus.BAD_REQUEST, "The length of the request is no number.")
+            raise RequestError(HTTPStatus.BAD_REQUEST, "The length of the request is no number.")
         if len(length) > 9 or int(length) > MAX_BYTES:
             self._drain()
             message = f"A request has at most {MAX_BYTES // 1024} KB."
-            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
+            raise RequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
         try:
             content = json.loads(self.rfile.read(int(length)).decode())
         except (ValueError, RecursionError) as error:
-            raise RefusedError(HTTPStatus.BAD_REQUEST, "The request is no JSON.") from error
+            raise RequestError(HTTPStatus.BAD_REQUEST, "The request is no JSON.") from error
         if not isinstance(content, dict):
-            raise RefusedError(HTTPStatus.BAD_REQUEST, "The request must be an object of JSON.")
+            raise RequestError(HTTPStatus.BAD_REQUEST, "The request must be an object of JSON.")
         return content
 
     def _drain(self) -> None:
@@ -316,30 +316,30 @@ def _page(server: ExploreServer, given: dict[str, Any]) -> str:
 
 def _state(server: ExploreServer, given: dict[str, Any]) -> Any:
     """Return the state, or None where nothing has changed since a version."""
-    if "since" in given and not server.page.session.wait(_whole(given, "since"), LONG_POLL):
+    if "since" in given and not server.page.session.wait(_read_integer(given, "since"), LONG_POLL):
         return None
     return server.page.state()
 
 
 def _feature(server: ExploreServer, given: dict[str, Any]) -> Any:
-    return server.page.feature(_whole(given, "column", server.page.n_columns))
+    return server.page.feature(_read_integer(given, "column", server.page.n_columns))
 
 
 def _row(server: ExploreServer, given: dict[str, Any]) -> Any:
-    return server.page.row(_whole(given, "row", server.page.n_rows))
+    return server.page.row(_read_integer(given, "row", server.page.n_rows))
 
 
 def _label(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
-    row, version = _whole(given, "row", server.page.n_rows), _whole(given, "version")
+    row, version = _read_integer(given, "row", server.page.n_rows), _read_integer(given, "version")
     label = given.get("label")
     if "label" not in given or not isinstance(label, str | None):
-        raise RefusedError(HTTPStatus.BAD_REQUEST, "label must be a text, or null.")
+        raise RequestError(HTTPStatus.BAD_REQUEST, "label must be a text, or null.")
     known = server.page.session.label(row, label, version)
     return {"labels_version": known.version}
 
 
 def _undo(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
-    known, row = server.page.session.undo(_whole(given, "version"))
+    known, row = server.page.session.undo(_read_integer(given, "version"))
     return {"labels_version": known.version, "row": row}
 
 
@@ -348,16 +348,16 @@ def _finish(server: ExploreServer, given: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _whole(given: dict[str, Any], name: str, end: int | None = None) -> int:
+def _read_integer(given: dict[str, Any], name: str, end: int | None = None) -> int:
     """Return a whole number of a request, from 0 on and below `end`."""
     value: Any = given.get(name)
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 16:
         value = int(value)
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if is_whole and value >= 0 and (end is None or value < end):
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if is_integer and value >= 0 and (end is None or value < end):
         return int(value)
     most = "" if end is None else f" to {end - 1}"
-    raise RefusedError(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from 0{most}.")
+    raise RequestError(HTTPStatus.BAD_REQUEST, f"{name} must be a whole number from 0{most}.")
 
 
 # path -> verb, answer, and its status

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semisift.active._next_rows import find_next_rows
-from semisift.explore._label_store import Answers, Known, LabelRefusedError, LabelsChangedError
+from semisift.explore._label_store import Answers, InvalidAnswerError, Known, LabelsChangedError
 from semisift.explore._rankings import (
     Guess,
     Ranking,
@@ -30,7 +30,7 @@ from semisift.explore._rankings import (
 )
 from semisift.explore._subsample import Drawn, draw
 from semisift.io import Dataset
-from semisift.transduction._soft_labels import say_doubt
+from semisift.transduction._soft_labels import format_label_doubt
 from semisift.utils._text import plural, printable
 
 # So many seconds without an answer, and the committee is asked: at least, at most, and as a share
@@ -132,7 +132,7 @@ class Session:
         self._ready: Known | None = None  # what the committee may be asked about
         self._patience = PATIENCE
         self._under_way: dict[str, tuple[str, float | None]] = {}
-        self._told = 0.0
+        self._reported_at = 0.0
 
     # --- what the server asks for -----------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Session:
         """Work until the block is left."""
         ranking, committee = threads = [
             threading.Thread(target=work, name=f"semisift-{name}", daemon=True)
-            for name, work in ((RANKING, self._work), (COMMITTEE, self._ask_committee))
+            for name, work in ((RANKING, self._work), (COMMITTEE, self._run_committee))
         ]
         # what a ranking of few labels warns of would be said again and again; here, since filters
         # are those of all threads
@@ -192,7 +192,7 @@ class Session:
 
         Raises
         ------
-        LabelRefusedError, OutOfDateError
+        InvalidAnswerError, OutOfDateError
         """
         return self._answer(version, lambda: (self.answers.give(row, label), row))[0]
 
@@ -203,9 +203,9 @@ class Session:
     def finish(self) -> None:
         """Let the results be written."""
         if self._write is None:
-            raise LabelRefusedError("There is no place for results: start with --out FOLDER.")
+            raise InvalidAnswerError("There is no place for results: start with --out FOLDER.")
         if not self.known.classes:
-            raise LabelRefusedError("No row is labelled yet, so there is nothing to rank by.")
+            raise InvalidAnswerError("No row is labelled yet, so there is nothing to rank by.")
         self._publish(_wants_files=True, finished=None)
 
     def _answer(self, version: int, take: Callable[[], tuple[Known, int]]) -> tuple[Known, int]:
@@ -249,7 +249,7 @@ class Session:
             with self._changed:
                 self._changed.wait_for(has_work)
 
-    def _ask_committee(self) -> None:
+    def _run_committee(self) -> None:
         done: Known | None = None
 
         def has_work() -> bool:
@@ -279,7 +279,7 @@ class Session:
         except Exception as error:  # the page goes on, and the labels are safe
             self._problem = f"The ranking failed: {printable(error)}"
         finally:
-            self._say(RANKING if work == self._follow else COMMITTEE, None)
+            self._report_work(RANKING if work == self._follow else COMMITTEE, None)
         return True
 
     def _follow(self, known: Known) -> None:
@@ -290,13 +290,13 @@ class Session:
         is_enough = labels.n_classes > 1 or (labels.n_classes == 1 and len(labels.unlabelled) > 1)
         guess = None
         if is_enough:
-            self._say(RANKING, "labelling the rows")
+            self._report_work(RANKING, "labelling the rows")
             ranking, guess = rank_by_soft_labels(
                 problem, labels, places, known.classes, known.version
             )
             self._publish(found=replace(self.found.with_ranking(ranking), guess=guess))
         else:
-            self._say(RANKING, "ranking by variance")
+            self._report_work(RANKING, "ranking by variance")
             ranking = rank_by_variance(problem, known.version)
             self._publish(found=Found(drawn, ranking, latest=self.found.latest))
         self._check(known)
@@ -310,10 +310,10 @@ class Session:
     def _draw(self, known: Known) -> Drawn:
         drawn = self.found.drawn
         if drawn is None or not known.given - drawn.uncounted <= drawn.place_of.keys():
-            self._say(RANKING, "looking at the rows")
+            self._report_work(RANKING, "looking at the rows")
             drawn = draw(self.dataset, known.given, self.seed)
             self._check(known)
-            self._say(RANKING, "finding the directions in which the rows differ")
+            self._report_work(RANKING, "finding the directions in which the rows differ")
             _ = drawn.positions
             self._publish(found=Found(drawn, self.found.ranking, latest=self.found.latest))
         return drawn
@@ -323,13 +323,13 @@ class Session:
         assert drawn is not None
         labels, _ = known.labels_of(drawn.rows)
 
-        def hear(share: float | None) -> None:
+        def on_progress(share: float | None) -> None:
             self._check(known)
-            if time.monotonic() - self._told > SELDOM:
-                self._say(COMMITTEE, "the committee ranks", share)
+            if time.monotonic() - self._reported_at > SELDOM:
+                self._report_work(COMMITTEE, "the committee ranks", share)
 
-        hear(None)
-        ranking = rank_by_consensus(drawn.data, labels, known.version, self._n_jobs, hear)
+        on_progress(None)
+        ranking = rank_by_consensus(drawn.data, labels, known.version, self._n_jobs, on_progress)
         with self._changed:
             self._check(known)
             self._publish(found=self.found.with_ranking(ranking))
@@ -337,14 +337,14 @@ class Session:
     def _write_files(self, known: Known) -> None:
         assert self._write is not None
         self._wants_files = False
-        self._say(FILES, "ranking all rows and writing the results")
+        self._report_work(FILES, "ranking all rows and writing the results")
         try:
             files = self._write(known.y)
             self.finished = {"files": [path.name for path in files]}
             self.finished_version = known.version
         except Exception as error:
             self.finished = {"error": printable(error)}
-        self._say(FILES, None)
+        self._report_work(FILES, None)
 
     def _is_old(self, known: Known) -> bool:
         return self._stopped or self.known is not known
@@ -353,14 +353,14 @@ class Session:
         if self._is_old(known):
             raise SupersededError
 
-    def _say(self, kind: str, what: str | None, share: float | None = None) -> None:
+    def _report_work(self, kind: str, what: str | None, share: float | None = None) -> None:
         """Tell the page what is under way; None is nothing."""
         with self._changed:
             if what is None:
                 self._under_way.pop(kind, None)
             else:
                 self._under_way[kind] = what, share
-            self._publish(_told=time.monotonic())
+            self._publish(_reported_at=time.monotonic())
 
     def _publish(self, **changes: Any) -> None:
         """Set attributes, and wake all who wait for a new version."""
@@ -376,7 +376,9 @@ class Session:
         guess = self.found.guess
         if guess is not None:
             soft = guess.soft
-            notes.extend(filter(None, [say_doubt(soft.trust, soft.n_recovered, soft.n_left_out)]))
+            notes.extend(
+                filter(None, [format_label_doubt(soft.trust, soft.n_recovered, soft.n_left_out)])
+            )
         n_rows, drawn = len(self.dataset.y), self.found.drawn
         if drawn is not None and len(drawn.rows) < n_rows:
             notes.append(

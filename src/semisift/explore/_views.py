@@ -103,7 +103,7 @@ class Page:
                 "score": number(ranking.scores[column]),
                 "was": None if before is None else int(before.ranks[column]),
                 "decision": None,
-                "family": self._family(ranking, column),
+                "family": self._correlated_group(ranking, column),
             }
             for column in ranking.best.tolist()
         ]
@@ -112,11 +112,11 @@ class Page:
     def _column(self, column: int) -> dict[str, Any]:
         return {"column": column, "name": self._names[column]}
 
-    def _family(self, ranking: Ranking, column: int) -> list[dict[str, Any]]:
+    def _correlated_group(self, ranking: Ranking, column: int) -> list[dict[str, Any]]:
         correlation = ranking.correlation
         if correlation is None:
             return []
-        members = ranking.family(column)[:MAX_MEMBERS].tolist()
+        members = ranking.correlated_group(column)[:MAX_MEMBERS].tolist()
         return [
             {**self._column(each), "correlation": number(correlation[each])} for each in members
         ]

@@ -168,7 +168,7 @@ class ListedPairs:
 
     Parameters
     ----------
-    held : array or csc_array of shape (n_constrained, p)
+    constrained : array or csc_array of shape (n_constrained, p)
         The constrained rows.
     constraints : Constraints
     factors : float array of shape (p,)
@@ -180,20 +180,22 @@ class ListedPairs:
 
     def __init__(
         self,
-        held: Any,
+        constrained: Any,
         constraints: Constraints,
         factors: Floats,
         unit: Floats,
         centre: Floats,
         has_missing: bool = False,
     ) -> None:
-        self.held, self.constraints, self.factors = held, constraints, factors
+        self.constrained, self.constraints, self.factors = constrained, constraints, factors
         self.unit, self.centre, self.has_missing = unit, centre, has_missing
         pairs = constraints.must_link
         if has_missing:
-            self.d2 = RowsWithMissing(held, factors).from_differences(*pairs.T.astype(np.int64))
+            self.d2 = RowsWithMissing(constrained, factors).from_differences(
+                *pairs.T.astype(np.int64)
+            )
         else:
-            self.d2 = Gram(held, factors).distances(pairs)
+            self.d2 = Gram(constrained, factors).distances(pairs)
 
     def least_distances(self) -> tuple[float, float]:
         """Return the least squared distance of a must-link, and the least that is not 0."""
@@ -212,7 +214,7 @@ class ListedPairs:
             Sum of the weights, each pair twice, and the largest of them.
         """
         weights = heat(self.d2)
-        matrix = pair_matrix(self.constraints.must_link, weights, self.held.shape[0])
+        matrix = pair_matrix(self.constraints.must_link, weights, self.constrained.shape[0])
         total, largest = float(matrix.sum()), weights.max(initial=0.0)
         return self._sums(matrix), matrix.sum(axis=1), total, largest
 
@@ -227,19 +229,19 @@ class ListedPairs:
             Sum of the weights, and how many pairs there are.
         """
         pairs = self.constraints.cannot_link
-        matrix = pair_matrix(pairs, degrees[pairs].sum(axis=1), self.held.shape[0])
+        matrix = pair_matrix(pairs, degrees[pairs].sum(axis=1), self.constrained.shape[0])
         return self._sums(matrix), float(matrix.sum() / 2), len(pairs)
 
     def _sums(self, matrix: Any) -> Floats:
         if self.has_missing:
-            nodes = np.arange(len(self.held))
+            nodes = np.arange(len(self.constrained))
             edges = _graph.edges_of(triu(csr_array(matrix), k=1))
             graph = Graph(*edges, nodes, nodes, np.zeros(len(nodes)))
-            found = _graph.edge_sums(self.held, graph, self.unit, has_missing=True)
+            found = _graph.edge_sums(self.constrained, graph, self.unit, has_missing=True)
             return _columns.scaled_to_all(found.difference, found.volume, graph.degrees.sum())
-        sums = np.zeros(self.held.shape[1])
-        for columns in blocks(len(sums), max(1, self.held.shape[0])):
-            block = dense_columns(self.held, columns) / self.unit[columns]
+        sums = np.zeros(self.constrained.shape[1])
+        for columns in blocks(len(sums), max(1, self.constrained.shape[0])):
+            block = dense_columns(self.constrained, columns) / self.unit[columns]
             sums[columns] = quadratic_sums(matrix, block, self.centre[columns])
         return sums
 
@@ -305,7 +307,7 @@ class ClassPairs(ListedPairs):
         super().__init__(*args)
         assert self.constraints.labels is not None
         self.labels = self.constraints.labels
-        self.rows = self.held.tocsr() if issparse(self.held) else self.held
+        self.rows = self.constrained.tocsr() if issparse(self.constrained) else self.constrained
 
     def least_distances(self) -> tuple[float, float]:
         """Return the least squared distance of a must-link, and the least that is not 0."""
@@ -337,8 +339,8 @@ class ClassPairs(ListedPairs):
         own = degrees[rows]
         volumes = np.add.reduceat(own, starts)
         others = counts.sum() - counts
-        for columns in blocks(len(sums), self.held.shape[0]):
-            block = dense_columns(self.held, columns)[rows] / self.unit[columns]
+        for columns in blocks(len(sums), self.constrained.shape[0]):
+            block = dense_columns(self.constrained, columns)[rows] / self.unit[columns]
             block -= self.centre[columns]
             sums[columns] += _between_classes(block, own, counts, volumes)
         return sums, total + float(volumes @ others), number + float(counts @ others) / 2
@@ -548,9 +550,13 @@ def cls_parts(
     around = _graph.edge_sums(X[unlabelled], graph, unit, has_missing=has_missing)
     volume = float(graph.degrees.sum())
     if options.mean == "D" and volume + degrees.sum() > 0:
-        held_mean, held = _weighted_sums(X[constraints.rows], degrees, unit, has_missing)
-        total_known = around.volume + held
-        mean = (around.volume * around.mean + held_mean) / np.where(total_known > 0, total_known, 1)
+        constrained_mean, constrained_volume = _weighted_sums(
+            X[constraints.rows], degrees, unit, has_missing
+        )
+        total_known = around.volume + constrained_volume
+        mean = (around.volume * around.mean + constrained_mean) / np.where(
+            total_known > 0, total_known, 1
+        )
     variance = around.variance + around.volume * (around.mean - mean) ** 2
     difference = around.difference
     if has_missing:
@@ -622,30 +628,32 @@ def member_parts(
         The sums of constant columns are NaN.
     """
     rows, must_link, cannot_link, _ = constraints
-    held = X[rows]
+    constrained = X[rows]
     if pair_counts is not None:
         must_counts, cannot_counts = np.split(pair_counts, [len(must_link)])
         must_link = np.repeat(must_link, must_counts, axis=0)
         cannot_link = np.repeat(cannot_link, cannot_counts, axis=0)
     else:
-        held, must_link, cannot_link = _repeat_rows(held, copies, must_link, cannot_link)
-    X = np.asfortranarray(np.vstack([held, X[unlabelled]]))
-    repeated = Constraints(np.arange(len(held)), must_link, cannot_link)
-    parts = cls_parts(X, np.arange(len(held), len(X)), repeated, options, unit)
+        constrained, must_link, cannot_link = _repeat_rows(
+            constrained, copies, must_link, cannot_link
+        )
+    X = np.asfortranarray(np.vstack([constrained, X[unlabelled]]))
+    repeated = Constraints(np.arange(len(constrained)), must_link, cannot_link)
+    parts = cls_parts(X, np.arange(len(constrained), len(X)), repeated, options, unit)
     parts.sums[:, X.max(axis=0) == X.min(axis=0)] = np.nan
     return parts
 
 
 def _repeat_rows(
-    held: Floats, copies: Ints, must_link: Ints, cannot_link: Ints
+    constrained: Floats, copies: Ints, must_link: Ints, cannot_link: Ints
 ) -> tuple[Floats, Ints, Ints]:
     """Return rows as often as they count, with their pairs; copies of a row must link."""
-    origin = np.repeat(np.arange(len(held)), copies)
+    origin = np.repeat(np.arange(len(constrained)), copies)
     rows = np.flatnonzero(copies > 1)
     own = _repeat_pairs(np.column_stack([rows, rows]), copies)
     must_link = _repeat_pairs(must_link, copies)
     must_link = np.concatenate([must_link, own[own[:, 0] < own[:, 1]]])
-    return held[origin], must_link, _repeat_pairs(cannot_link, copies)
+    return constrained[origin], must_link, _repeat_pairs(cannot_link, copies)
 
 
 def _repeat_pairs(pairs: Ints, copies: Ints) -> Ints:

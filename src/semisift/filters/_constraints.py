@@ -106,7 +106,7 @@ def warn_of_no_cannot_link(data: TrainingData, name: str) -> None:
     )
 
 
-def refuse_vanished(name: str, is_printed: bool, few_edges: float | None = None) -> None:
+def check_not_vanished(name: str, is_printed: bool, few_edges: float | None = None) -> None:
     """Refuse weights that all vanished, or warn if they are as printed; warn of few edges."""
     if few_edges is not None:
         text = f"{name} rests on weights as uneven as if there were {few_edges:.3g} edges. {CURE}"

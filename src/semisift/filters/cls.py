@@ -38,8 +38,8 @@ from semisift.base._training_data import TrainingData
 from semisift.ensemble._som import MIN_ROWS, batch_som
 from semisift.filters._constrained_laplacian import Constraints, cls_parts, combine
 from semisift.filters._constraints import (
+    check_not_vanished,
     list_constraints,
-    refuse_vanished,
     scaled,
     warn_of_no_cannot_link,
     weight_options,
@@ -127,15 +127,15 @@ class CLS(GraphRanker, PairRanker):
         if data.has_missing:
             _check_complete(constraints, compresses)
         if compresses:
-            held = X[constraints.rows]
-            held = held.toarray() if data.is_sparse else held
-            X = np.vstack([held, batch_som(X[unlabelled]).units])
-            constraints = constraints._replace(rows=np.arange(len(held)))
-            unlabelled = np.arange(len(held), len(X), dtype=np.int32)
+            constrained = X[constraints.rows]
+            constrained = constrained.toarray() if data.is_sparse else constrained
+            X = np.vstack([constrained, batch_som(X[unlabelled]).units])
+            constraints = constraints._replace(rows=np.arange(len(constrained)))
+            unlabelled = np.arange(len(constrained), len(X), dtype=np.int32)
         options = weight_options(self)
         parts = cls_parts(X, unlabelled, constraints, options, unit, has_missing=data.has_missing)
         if parts.vanished or parts.few_edges is not None:
-            refuse_vanished(name, is_printed, parts.few_edges)
+            check_not_vanished(name, is_printed, parts.few_edges)
         return 0.0 - combine(parts.sums, parts.totals)
 
 

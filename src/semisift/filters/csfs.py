@@ -125,9 +125,9 @@ class CSFS(GraphRanker, PairRanker):
     @one_blas_thread()
     def _score_with(self, data: TrainingData, constraints: Constraints) -> Floats:
         X, unit = data.X, units(data)
-        held = X[constraints.rows]
+        constrained = X[constraints.rows]
         factors, _ = column_factors(X, self.feature_scaling)
-        gram = Gram(held, factors)
+        gram = Gram(constrained, factors)
         constraints = self._keep(data, constraints, gram)
         self.n_kept_ = len(constraints.must_link), len(constraints.cannot_link)
 
@@ -149,14 +149,14 @@ class CSFS(GraphRanker, PairRanker):
         mean, _ = column_moments(X, unit)
         cannot_link = constraints.cannot_link
         pairs = pair_matrix(cannot_link, degrees[cannot_link].sum(axis=1), len(nodes))
-        apart, held_mean = np.zeros((2, data.n_features))
+        apart, constrained_mean = np.zeros((2, data.n_features))
         for columns in blocks(data.n_features, max(1, len(nodes))):
-            block = dense_columns(held, columns) / unit[columns]
-            held_mean[columns] = degrees @ block
+            block = dense_columns(constrained, columns) / unit[columns]
+            constrained_mean[columns] = degrees @ block
             apart[columns] = quadratic_sums(pairs, block, mean[columns])
         if self.mean == "D":
             total = volume + degrees.sum()  # 0 where no row has a neighbour
-            mean = (volume * spread.mean + held_mean) / total if total > 0 else mean
+            mean = (volume * spread.mean + constrained_mean) / total if total > 0 else mean
         variance = spread.variance + volume * (spread.mean - mean) ** 2
         return 0.0 - ratio(2 * numerator.difference, apart + variance)
 

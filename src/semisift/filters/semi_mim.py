@@ -94,15 +94,15 @@ class SemiMIM(SurrogateRanker, WeightedRanker):
     uses_statistics = True
 
     def _limit(self, data: TrainingData) -> TrainingData:
-        if data.whole is not None:  # what is constant is so over all rows
-            _, spans = count_bins(data.whole.rows, data.whole.labels)
+        if data.full is not None:  # what is constant is so over all rows
+            _, spans = count_bins(data.full.rows, data.full.labels)
             data.__dict__["spans"] = spans
         return data
 
     def _bins(self, data: TrainingData) -> tuple[Labels, Countable]:
-        if data.whole is None:
+        if data.full is None:
             return super()._bins(data)
-        return data.whole.labels, count_bins(data.whole.rows, data.whole.labels)[0]
+        return data.full.labels, count_bins(data.full.rows, data.full.labels)[0]
 
     def _score_class(
         self, data: TrainingData, relevance: Floats, binned: Any, targets: Surrogates

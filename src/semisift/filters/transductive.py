@@ -18,7 +18,7 @@ Direction: higher is better. Cost: O(n p), for 50 components and for the scores 
 from typing import Any, ClassVar
 
 from semisift.base._ranker import WeightedRanker
-from semisift.base._training_data import MAX_HELD, TrainingData
+from semisift.base._training_data import MAX_SAMPLED, TrainingData
 from semisift.transduction._class_sums import class_scores, label_all_rows, mean_scores
 from semisift.transduction._components import components, scaled_rows
 from semisift.transduction._novelty import warn_of_novel_rows
@@ -110,7 +110,7 @@ class TransductiveScore(WeightedRanker):
     }
 
     class_prior: Any = None
-    max_unlabelled: int | None = MAX_HELD
+    max_unlabelled: int | None = MAX_SAMPLED
 
     @property
     def _most_used(self) -> int | None:
@@ -120,12 +120,12 @@ class TransductiveScore(WeightedRanker):
         data = self._limit(data)
         labels = data.labels
         prior = known_prior(self.class_prior, labels)
-        if data.whole is None:
+        if data.full is None:
             found = find_soft_labels(data, prior)
             sums = scaled_rows(data).class_sums(found.shares)
         else:
             found, sums = label_all_rows(data, prior)
-        self.label_distributions_ = found.told(data.all_labels.codes)
+        self.label_distributions_ = found.distributions(data.all_labels.codes)
         self.transduction_ = labels.classes[found.codes]
         self.confidence_ = self.label_distributions_.max(axis=1)
         self.stability_ = found.stability

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from semisift.io._features import prepare_features
-from semisift.io._guards import FileError, naming
+from semisift.io._guards import FileError, error_context
 from semisift.io._labels import find_labels, hide_labels, join_column, text_of
 from semisift.io._on_disk import few_rows, sample_places
-from semisift.io._options import FORMATS, Reading, said
+from semisift.io._options import FORMATS, Reading, format_option
 from semisift.io._side_files import read_pairs
 from semisift.io._table import MISSING, FileTable, Preparation, find_column
 from semisift.utils._labels import parse_labels
@@ -132,7 +132,7 @@ def prepare(
     -------
     Dataset
     """
-    with naming(table.path):
+    with error_context(table.path):
         return _prepare(table, reading or Reading(), labels_table)
 
 
@@ -159,7 +159,7 @@ def _prepare(table: FileTable, reading: Reading, labels_table: FileTable | None)
         y, hidden = hide_labels(y, reading.labels_per_class, reading.seed, where, notes)
     of_rows = {name: given[rows] for name, given in of_rows.items()}
     if "batch" in of_rows:
-        notes += say_confounded(y, of_rows["batch"])
+        notes += describe_confounding(y, of_rows["batch"])
     _warn_of_row_numbers(table, X)
     return Dataset(
         X=X,
@@ -193,7 +193,7 @@ def _warn_of_row_numbers(table: FileTable, X: Any) -> None:
         if np.array_equal(X[:, j] - first[j], places):
             warn(
                 f"{table.path}: the column {quote(names[j])} counts the rows and is ranked like a "
-                f"measurement. Leave it out with {said('id')} or {said('drop')}.",
+                f"measurement. Leave it out with {format_option('id')} or {format_option('drop')}.",
                 UserWarning,
             )
 
@@ -213,7 +213,7 @@ def find_row_names(table: FileTable, wanted: str | None) -> tuple[list[str] | No
         again = names.index(repeated[0], row + 1)
         raise FileError(
             f"{table.place(again)}: the row is called {quote(repeated[0])}, as is "
-            f"{table.place(row)}. The names of rows ({said('id', wanted)}) must differ."
+            f"{table.place(row)}. The names of rows ({format_option('id', wanted)}) must differ."
         )
     return names, {column}
 
@@ -248,8 +248,8 @@ def _weights(
     if len(wrong):
         row = int(wrong[0])
         raise FileError(
-            f"{table.place(row)}: the weight ({said('weight', wanted)}) must be a number of 0 or "
-            f"more, and this one is {quote(cells[row])}."
+            f"{table.place(row)}: the weight ({format_option('weight', wanted)}) must be a "
+            f"number of 0 or more, and this one is {quote(cells[row])}."
         )
     return weights
 
@@ -262,12 +262,12 @@ def _check_given(table: FileTable, cells: pl.Series, wanted: str, option: str) -
     first, *others = map(table.place, without[:3].tolist())
     more = f" (also {join(others)}{', ...' * (len(without) > 3)})" if others else ""
     raise FileError(
-        f"{first}: no {option} is given ({said(option, wanted)}), and {len(without)} of "
+        f"{first}: no {option} is given ({format_option(option, wanted)}), and {len(without)} of "
         f"{table.n_rows} rows have none{more}. Each row must have one."
     )
 
 
-def say_confounded(y: NDArray[Any], batches: NDArray[Any]) -> list[str]:
+def describe_confounding(y: NDArray[Any], batches: NDArray[Any]) -> list[str]:
     """Return a sentence on classes that are labelled in batches of their own alone, if any.
 
     Parameters
@@ -283,7 +283,7 @@ def say_confounded(y: NDArray[Any], batches: NDArray[Any]) -> list[str]:
     Examples
     --------
     >>> y = np.array(["a", "b", None, "c"], dtype=object)
-    >>> say_confounded(y, np.array(["1", "1", "2", "2"]))[0][:46]
+    >>> describe_confounding(y, np.array(["1", "1", "2", "2"]))[0][:46]
     "The labelled rows of 'c' are all in batches wi"
     """
     labels = parse_labels(y, len(y))

@@ -17,7 +17,7 @@ from semisift.exceptions import OutOfCoreError
 from semisift.io._guards import FileError, check_fits
 from semisift.io._numeric import FeatureColumns, read_numbers
 from semisift.io._on_disk import few_rows
-from semisift.io._options import OF_CELLS, Reading, said
+from semisift.io._options import OF_CELLS, Reading, format_option
 from semisift.io._table import FileTable, Preparation
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.preprocessing._counts import first_no_count, format_total, to_log_shares, usual_total
@@ -99,18 +99,22 @@ def _treat_missing(
     if missing == "drop-rows":
         rows = np.setdiff1d(every, row_of)
         if not len(rows):
-            raise FileError(f"{said('missing', missing)} leaves no row: all have missing values.")
+            raise FileError(
+                f"{format_option('missing', missing)} leaves no row: all have missing values."
+            )
         left = plural(n_rows - len(rows), "row")
         notes.append(f"{left} of {n_rows} with missing values, left out.")
         X = columns.X[rows]
         return replace(columns, X=X if issparse(X) else np.asfortranarray(X)), rows
     if missing == "keep" and issparse(columns.X):
-        cure = f"Say {said('missing', 'median')}, or leave such columns or rows out"
-        raise FileError(f"{said('missing', missing)} is for dense tables: this is sparse. {cure}.")
+        cure = f"Say {format_option('missing', 'median')}, or leave such columns or rows out"
+        raise FileError(
+            f"{format_option('missing', missing)} is for dense tables: this is sparse. {cure}."
+        )
     gone = affected if missing == "drop-columns" else np.flatnonzero(counts == n_rows)
     if len(gone) == n_columns:
         why = "all have missing values" if missing == "drop-columns" else "none holds a value"
-        raise FileError(f"{said('missing', missing)} leaves no column: {why}.")
+        raise FileError(f"{format_option('missing', missing)} leaves no column: {why}.")
     if len(gone):
         names = examples([table.names[columns.positions[j]] for j in gone])
         notes.append(f"{plural(len(gone), 'column')} with missing values, left out: {names}.")
@@ -148,9 +152,10 @@ def _missing_error(
     return FileError(
         f"values are missing in {len(affected)} of {len(counts)} columns: {shown}{more}. The first "
         f"of them: {table.place(row, int(columns.positions[worst[0]]))}. Say "
-        f"{said('missing', 'median')} to fill them, {said('missing', 'drop-columns')} or "
-        f"{said('missing', 'drop-rows')} to leave out what has them, or "
-        f"{said('missing', 'keep')} for a method that takes missing values."
+        f"{format_option('missing', 'median')} to fill them, "
+        f"{format_option('missing', 'drop-columns')} or "
+        f"{format_option('missing', 'drop-rows')} to leave out what has them, or "
+        f"{format_option('missing', 'keep')} for a method that takes missing values."
     )
 
 
@@ -193,17 +198,18 @@ def _check_categories(table: FileTable, columns: FeatureColumns, categorical: st
             raise FileError(
                 f"column {position + 1 + table.column_offset} ({quote(name)}) looks like an "
                 f"identifier: {len(values)} different words in {n_rows} rows "
-                f"({examples(values, 2)}). If it names the rows, say {said('id', name)}; if it "
-                f"names features, say {said('transpose', True)}; or leave it out."
+                f"({examples(values, 2)}). If it names the rows, say "
+                f"{format_option('id', name)}; if it names features, say "
+                f"{format_option('transpose', True)}; or leave it out."
             )
         shown.append(f"{quote(name)} ({', '.join(values[:3])}{', ...' * (len(values) > 3)})")
     if shown and categorical == "error":
         more = f" and {len(shown) - MAX_SHOWN} more" if len(shown) > MAX_SHOWN else ""
         raise FileError(
             f"categories instead of numbers in {len(shown)} of {len(columns.positions)} columns: "
-            f"{', '.join(shown[:MAX_SHOWN])}{more}. Say {said('categorical', 'onehot')} for a "
-            f"column of each category, {said('categorical', 'ordinal')} to number the categories, "
-            f"or leave such columns out with {said('drop')}."
+            f"{', '.join(shown[:MAX_SHOWN])}{more}. Say {format_option('categorical', 'onehot')} "
+            f"for a column of each category, {format_option('categorical', 'ordinal')} to number "
+            f"the categories, or leave such columns out with {format_option('drop')}."
         )
 
 
@@ -249,7 +255,7 @@ def _take_logarithms(
     """Return the columns of numbers as log(1 + x); refuse values below 0."""
     X = columns.X.tocsc() if issparse(columns.X) else columns.X
     is_number = ~np.isin(np.arange(X.shape[1]), [*columns.categories])
-    log = said("log", True)
+    log = format_option("log", True)
     if not is_number.any():
         raise FileError(f"{log} needs columns of numbers, and there are none.")
     # a missing value is neither the lowest nor the highest one
@@ -261,7 +267,7 @@ def _take_logarithms(
         place = prep.table.place(int(rows[row]), int(columns.positions[below[0]]))
         have = "column has" if len(below) == 1 else "columns have"
         problem = f"{place}: {log} takes values of 0 or more, and this one is {column[row]:g}"
-        cure = f"leave such out with {said('drop')}, or do without {log}"
+        cure = f"leave such out with {format_option('drop')}, or do without {log}"
         raise FileError(f"{problem}. {len(below):,} {have} values below 0: {cure}.")
     dtype = np.result_type(X.dtype, np.float32)
     n_values = X.nnz if issparse(X) else X.size
@@ -307,7 +313,7 @@ def _scale(
         n_values = X.nnz if issparse(X) else X.size
         check_fits(16 * n_values, f"the table as {n_values:,} logarithms, and a copy,")
     try:
-        usual = usual_total(some) if columns is None and reading.judges_by_some else None
+        usual = usual_total(some) if columns is None and reading.totals_from_sample else None
         shares, total = to_log_shares(X, usual)
     except OutOfCoreError as error:
         raise FileError(f"{error} {_way_out()}") from error
@@ -316,9 +322,9 @@ def _scale(
     note = f"The table holds counts: {done}"
     if kind != "counts":
         odd = "More than half of the values are other than 0, which is unusual for counts"
-        note = f"{odd}. As {said('normalize', True)} says, {done}"
+        note = f"{odd}. As {format_option('normalize', True)} says, {done}"
     elif not is_wanted:
-        note += f"; {said('normalize', False)} leaves them as they are"
+        note += f"; {format_option('normalize', False)} leaves them as they are"
     notes.append(f"{note}.")
     is_dense = not issparse(shares) and columns is not None
     return np.asfortranarray(shares) if is_dense else shares, True, total
@@ -330,7 +336,7 @@ def _no_count(
     """Return why values in memory are no counts: categories, or the first one below 0."""
     if columns is None or rows is None:
         return None
-    wanted = f"{said('normalize', True)} takes rows of counts"
+    wanted = f"{format_option('normalize', True)} takes rows of counts"
     if columns.categories:
         named = [table.names[columns.positions[j]] for j in columns.categories]
         have = f"{plural(len(named), 'column')} of {columns.X.shape[1]} with categories"
@@ -343,7 +349,10 @@ def _no_count(
 
 
 def _way_out() -> str:
-    return f"Leave such columns out with {said('drop')}, or say {said('normalize', False)}."
+    return (
+        f"Leave such columns out with {format_option('drop')}, or say "
+        f"{format_option('normalize', False)}."
+    )
 
 
 # --- values that stay in their file ---------------------------------------------------------------
@@ -353,14 +362,14 @@ def _rows_on_disk(prep: Preparation, positions: NDArray[np.int64]) -> OutOfCoreM
     """Return the rows of the features, or raise for a column that holds no numbers."""
     table, reading = prep.table, prep.reading
     for position in table.values.doubtful(positions):
-        _refuse_column(table, position, reading)
+        _raise_not_numeric(table, position, reading)
     names = [table.names[j] for j in positions.tolist()]
     if reading.log:
         prep.notes.append(f"log(1 + x) is taken of {plural(len(names), 'column')}.")
     return table.values.rows(positions, names, reading.log)
 
 
-def _refuse_column(table: FileTable, position: int, reading: Reading) -> None:
+def _raise_not_numeric(table: FileTable, position: int, reading: Reading) -> None:
     """Raise the error that a column without numbers gets in memory, or another."""
     name, column = table.names[position], table.values.column(position)
     offset = table.column_offset + position
@@ -370,6 +379,6 @@ def _refuse_column(table: FileTable, position: int, reading: Reading) -> None:
     _check_categories(alone, found, "error")
     raise FileError(
         f"column {offset + 1} ({quote(name)}) holds numbers as text, which are read in memory "
-        f"only. Write them as numbers, leave the column out with {said('drop', name)}, or allow "
-        f"more memory with {said('max_memory')}."
+        f"only. Write them as numbers, leave the column out with {format_option('drop', name)}, "
+        f"or allow more memory with {format_option('max_memory')}."
     )

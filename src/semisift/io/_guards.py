@@ -20,7 +20,7 @@ USABLE_SHARE = 0.8
 
 
 class FileError(TableError):
-    """What is wrong with a file, without its name, which `naming` puts in front."""
+    """What is wrong with a file, without its name, which `error_context` puts in front."""
 
 
 def damaged(what: str) -> FileError:
@@ -29,7 +29,7 @@ def damaged(what: str) -> FileError:
 
 
 @contextmanager
-def naming(path: Path | str) -> Iterator[None]:
+def error_context(path: Path | str) -> Iterator[None]:
     """Say in which file, or where in it, an error is."""
     try:
         yield

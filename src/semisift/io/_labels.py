@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
-from semisift.io._guards import FileError, naming
-from semisift.io._options import said
+from semisift.io._guards import FileError, error_context
+from semisift.io._options import format_option
 from semisift.io._table import FileTable, Preparation, find_column
 from semisift.utils._labels import (
     MAX_LABEL,
@@ -48,11 +48,14 @@ def find_labels(prep: Preparation) -> tuple[NDArray[Any], set[str], str]:
     columns = set() if table.label is None else {table.label}
     if labels is not None:
         where = f"{labels.path}"
-        with naming(where):
+        with error_context(where):
             name = _label_column(labels, wanted)
             _check_lengths(labels, column_of(labels, name))
             if len(labels.names) > 2 and wanted is None and labels.label is None:
-                which = f"Say with {said('label')} which holds the labels: {examples(labels.names)}"
+                which = (
+                    f"Say with {format_option('label')} which holds the labels: "
+                    f"{examples(labels.names)}"
+                )
                 raise FileError(f"there are {len(labels.names)} columns. {which}.")
             raw = _join(prep, labels, name, "label", prep.notes)
         # the same labels in the table itself would be the best feature of all
@@ -66,7 +69,7 @@ def find_labels(prep: Preparation) -> tuple[NDArray[Any], set[str], str]:
         columns.add(column)
         raw, where = column_of(table, column), f"{table.path}: column {quote(column)}"
         _check_lengths(table, raw)
-    with naming(where):
+    with error_context(where):
         y = _classes(_cells(raw), prep.reading.unlabelled, where, prep.notes)
     return y, columns, where
 
@@ -122,7 +125,9 @@ def hide_labels(
     """
     labels = parse_labels(y, len(y))
     if not len(labels.labelled):
-        raise TableError(f"{where}: {said('labels_per_class')} hides labels, and no row has one.")
+        raise TableError(
+            f"{where}: {format_option('labels_per_class')} hides labels, and no row has one."
+        )
     order = np.argsort(labels.classes.astype(str))  # rows are drawn by class, as text
     codes = np.append(np.argsort(order), UNLABELLED)[labels.codes]
     kept = rows_to_keep(codes, per_class, np.random.default_rng(seed))
@@ -157,7 +162,7 @@ def join_column(prep: Preparation, option: str) -> pl.Series | None:
         or wanted in {*table.names, *table.rows.columns}
     ):
         return None
-    with naming(labels.path):
+    with error_context(labels.path):
         return _join(prep, labels, wanted, option, []).alias(wanted)
 
 
@@ -179,7 +184,8 @@ def _join(
         _check_turned(table, others.values())
         raise FileError(
             f"the labels are joined by the names of the rows, and {table.path} has none. Say with "
-            f"{said('id')} which column holds them, or give labels alone, in the order of the rows."
+            f"{format_option('id')} which column holds them, or give labels alone, in the order "
+            "of the rows."
         )
     names = _matching_names(labels, others, set(row_names), prep.reading.id)
     every = pl.DataFrame({"name": names, "value": values}).with_row_index()
@@ -211,7 +217,8 @@ def _matching_names(
     if rivals and any(candidates[name] != candidates[best] for name in rivals):
         raise FileError(
             f"{quote(best)} and {quote(rivals[0])} could both hold the names of the rows. Give "
-            f"the right one the name of the table's column ({said('id')}), or remove the other."
+            f"the right one the name of the table's column ({format_option('id')}), or remove "
+            "the other."
         )
     return candidates[best]
 
@@ -223,7 +230,7 @@ def _check_turned(table: FileTable, candidates: Iterable[Iterable[str]]) -> None
         found = [name for name in names if name in columns]
         if not table.transposed and 2 * len(found) > len(set(names)):
             problem = f"the names in it are columns of {table.path}, not rows: {examples(found)}"
-            cure = f"If that file has features in rows, say {said('transpose', True)}"
+            cure = f"If that file has features in rows, say {format_option('transpose', True)}"
             raise FileError(f"{problem}. {cure}.")
 
 
@@ -238,7 +245,10 @@ def _check_order(table: FileTable, labels: FileTable, n_labels: int) -> None:
     # in a frame, a first column may name the features
     n_samples = (len(table.names), len(table.names) - table.is_frame)
     if n_labels in n_samples and not table.transposed:
-        cure = f"There are as many columns: are features in rows? Say {said('transpose', True)}"
+        cure = (
+            "There are as many columns: are features in rows? Say "
+            f"{format_option('transpose', True)}"
+        )
     raise FileError(f"{n_labels} labels for the {table.n_rows} rows of {table.path}. {cure}.")
 
 
@@ -255,15 +265,15 @@ def _check_names(
         [(twice, _)] = Counter(row_names).most_common(1)
         rule = "To join labels, the names of the rows must differ"
         raise TableError(f"{table.path}: several rows are called {quote(twice)}. {rule}.")
-    strangers = [name for name in labelled if name not in known]
-    if len(strangers) == len(labelled):
+    unknown_names = [name for name in labelled if name not in known]
+    if len(unknown_names) == len(labelled):
         _check_turned(table, [labelled])
         problem = f"none of its {len(labelled)} names is a row of {table.path}"
-        names = f"Rows are called {examples(row_names)}; here {examples(strangers)}"
-        raise FileError(f"{problem}. {names}. Is {said('id')} the right column?")
-    if strangers:
-        some = f"{len(strangers)} of the {len(labelled)} names in {labels.path.name}"
-        notes.append(f"{some} are not rows of the table, left out: {examples(strangers)}.")
+        names = f"Rows are called {examples(row_names)}; here {examples(unknown_names)}"
+        raise FileError(f"{problem}. {names}. Is {format_option('id')} the right column?")
+    if unknown_names:
+        some = f"{len(unknown_names)} of the {len(labelled)} names in {labels.path.name}"
+        notes.append(f"{some} are not rows of the table, left out: {examples(unknown_names)}.")
     if without := [name for name in row_names if name not in labelled]:
         rows = f"{plural(len(without), 'row')} without an entry in {labels.path.name}"
         notes.append(f"{rows}, unlabelled: {examples(without)}.")
@@ -306,24 +316,27 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
     every = sorted(cells.drop_nulls().unique().to_list())
     if absent := [value for value in named if value not in MISSING and value not in {*every}]:
         raise TableError(
-            f"{said('unlabelled', absent[0])}: no row of {where} holds this value. It holds "
-            f"{examples([cell for cell in every if cell])}."
+            f"{format_option('unlabelled', absent[0])}: no row of {where} holds this value. It "
+            f"holds {examples([cell for cell in every if cell])}."
         )
     found = [cell for cell in every if cell not in no_label]
-    whole = whole_numbers(found) or {}
-    written = [cell for cell in every if cell in WRITTEN or whole.get(cell) == UNLABELLED]
+    as_numbers = parse_integers(found) or {}
+    written = [cell for cell in every if cell in WRITTEN or as_numbers.get(cell) == UNLABELLED]
     labels: dict[str, Any] = {text: as_class(text) for text in found}
     if named:  # -1 as a number would mean unlabelled
-        labels = labels if UNLABELLED in whole.values() else whole or labels
+        labels = labels if UNLABELLED in as_numbers.values() else as_numbers or labels
         notes.extend(f"The label {text} counts as a class." for text in written if text in labels)
     else:
-        numbers = {text: number for text, number in whole.items() if number != UNLABELLED}
+        numbers = {text: number for text, number in as_numbers.items() if number != UNLABELLED}
         labels = numbers or labels
         if written and len(set(labels.values())) < 2:
             others = [label for label in found if label != written[0]]
             beside = f"the labels are {written[0]} and {examples(others)}, and " if others else ""
-            cure = f"Say {said('unlabelled', written[0])} if it marks rows without a label, or"
-            cure += f" {said('unlabelled', 'NA')} if all of them are classes"
+            cure = (
+                f"Say {format_option('unlabelled', written[0])} if it marks rows without a "
+                "label, or"
+            )
+            cure += f" {format_option('unlabelled', 'NA')} if all of them are classes"
             problem = f"{beside}{written[0]} can mean a class or an unlabelled row"
             raise FileError(f"{problem}. {cure}.")
         if written:
@@ -343,7 +356,7 @@ def _classes(cells: pl.Series, named: Sequence[str], where: str, notes: list[str
     return y
 
 
-def whole_numbers(found: list[str]) -> dict[str, Any] | None:
+def parse_integers(found: list[str]) -> dict[str, Any] | None:
     """Return the labels as whole numbers; None where they are words, or too large for an array.
 
     Parameters

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, issparse
 
 from semisift.exceptions import TableError
 from semisift.io._guards import FileError, check_fits
-from semisift.io._options import said
+from semisift.io._options import format_option
 from semisift.io._table import MISSING, FileTable, is_number
 from semisift.utils._text import quote
 
@@ -89,7 +89,9 @@ def _mark_missing(columns: FeatureColumns, values: Sequence[str], found: set[str
             X = X.copy() if X is columns.X else X
             (X.data if issparse(X) else X)[marked] = np.nan
     if absent := [value for value in values if value not in found and value not in MISSING]:
-        raise TableError(f"{said('na', absent[0])}: no cell of a feature holds this value.")
+        raise TableError(
+            f"{format_option('na', absent[0])}: no cell of a feature holds this value."
+        )
     return X
 
 
@@ -198,7 +200,7 @@ def _check_type(table: FileTable, position: int, column: pl.Series) -> None:
         return
     what = "dates or times" if dtype.is_temporal() else f"values of type {dtype}"
     place = f"column {position + 1 + table.column_offset} ({quote(column.name)})"
-    cure = f"Turn it into numbers, or leave it out with {said('drop', column.name)}"
+    cure = f"Turn it into numbers, or leave it out with {format_option('drop', column.name)}"
     raise FileError(f"{place} holds {what}: only numbers and words can be ranked. {cure}.")
 
 
@@ -211,10 +213,11 @@ def _check_words(
     is_mostly_text = 2 * len(wrong) > len(text) - text.null_count()
     if is_mostly_text and not re.match(f"{WITH_UNIT}|{THOUSANDS}", cell):
         return
-    name, comma = table.names[position], said("decimal_comma", True)
+    name, comma = table.names[position], format_option("decimal_comma", True)
     cure = (
-        f"Correct it, mark it as missing with {said('na', cell)}, say {said('category', name)} if "
-        f"the column holds categories, or leave it out with {said('drop', name)}."
+        f"Correct it, mark it as missing with {format_option('na', cell)}, say "
+        f"{format_option('category', name)} if the column holds categories, or leave it out with "
+        f"{format_option('drop', name)}."
     )
     if decimal_comma and "." in cell:
         cure = f"With {comma} a number has no point: remove thousand separators."
@@ -227,8 +230,9 @@ def _check_words(
     elif table.transposed and table.row_names:
         column = table.row_names[row]
         cure = (
-            f"Correct it, or mark it as missing with {said('na', cell)}. If the column "
-            f"{quote(column)} of the file is no sample, leave it out with {said('drop', column)}."
+            f"Correct it, or mark it as missing with {format_option('na', cell)}. If the column "
+            f"{quote(column)} of the file is no sample, leave it out with "
+            f"{format_option('drop', column)}."
         )
     more = f" ({len(wrong)} such cells in this column)" if len(wrong) > 1 else ""
     raise FileError(f"{table.place(row, position)}: {quote(cell)} is not a number{more}. {cure}")
@@ -243,5 +247,5 @@ def _check_finite(table: FileTable, columns: FeatureColumns) -> None:
     first = int(np.isinf(entries.data).argmax())
     row, j = int(entries.row[first]), int(entries.col[first])
     place = table.place(row, int(columns.positions[j]))
-    cure = f"Correct it, or mark such values as missing with {said('na', 'inf')}"
+    cure = f"Correct it, or mark such values as missing with {format_option('na', 'inf')}"
     raise FileError(f"{place}: the value is infinite. {cure}.")

@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 
 from semisift.exceptions import OutOfCoreError
 from semisift.io._guards import FileError
-from semisift.io._options import Reading, TableOptions, said
+from semisift.io._options import Reading, TableOptions, format_option
 from semisift.out_of_core._matrix import COPIES, OutOfCoreMatrix
 from semisift.out_of_core._sources import DerivedSource, Source
 from semisift.preprocessing._counts import first_no_count
@@ -102,8 +102,8 @@ class MatrixOnDisk(OnDisk):
 
     def source(self, positions: NDArray[np.integer]) -> Source:
         """Return the rows of some columns."""
-        is_whole = len(positions) == self.shape[1]
-        return self._source if is_whole else DerivedSource(self._source, columns=positions)
+        has_all_columns = len(positions) == self.shape[1]
+        return self._source if has_all_columns else DerivedSource(self._source, columns=positions)
 
     def doubtful(self, positions: NDArray[np.integer]) -> list[int]:
         """Return no column: a matrix holds numbers."""
@@ -134,8 +134,13 @@ class LogRows(DerivedSource):
             place = (
                 f"{self.place(start + row, start + row + 1)}, column {quote(self.names[column])}"
             )
-            problem = f"{said('log', True)} takes values of 0 or more, and this one is {value:g}"
-            cure = f"Leave the column out with {said('drop')}, or do without {said('log', True)}"
+            problem = (
+                f"{format_option('log', True)} takes values of 0 or more, and this one is {value:g}"
+            )
+            cure = (
+                f"Leave the column out with {format_option('drop')}, or do without "
+                f"{format_option('log', True)}"
+            )
             raise OutOfCoreError(f"{place}: {problem}. {cure}.")
         stored = taken.data if issparse(taken) else taken
         np.log1p(stored, out=stored)
@@ -200,9 +205,9 @@ def stays_on_disk(
         if (value := getattr(options, name)) != getattr(plain, name):
             shown = value[0] if isinstance(value, tuple) else value
             needs = f"{in_words(COPIES * rows.n_bytes)} of memory, and {in_words(rows.usable)} may"
-            cure = f"Allow more with {said('max_memory')}, or leave it out"
+            cure = f"Allow more with {format_option('max_memory')}, or leave it out"
             raise FileError(
-                f"{said(name, shown)} needs all values at once: {needs} be used. {cure}."
+                f"{format_option(name, shown)} needs all values at once: {needs} be used. {cure}."
             )
     if options.cache_dir is not None:
         _make_folder(Path(options.cache_dir))
@@ -211,7 +216,7 @@ def stays_on_disk(
 
 def _make_folder(folder: Path) -> None:
     """Make the folder of finished passes, before the first of them takes its time."""
-    named = said("cache_dir", str(folder))
+    named = format_option("cache_dir", str(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -85,7 +85,7 @@ class TableOptions:
     supports_out_of_core: ClassVar[bool] = False
     """Whether the values of a large table may stay in its file."""
 
-    judges_by_some: ClassVar[bool] = False
+    totals_from_sample: ClassVar[bool] = False
     """Whether the median total of counts that stay there may be that of some rows."""
 
     label: str | None = _option(
@@ -244,7 +244,10 @@ class Reading(TableOptions):
 
         super().check()
         if self.log and self.normalize:
-            both = f"{said('normalize', True)} and {said('log', True)} take the same logarithms"
+            both = (
+                f"{format_option('normalize', True)} and {format_option('log', True)} take the "
+                "same logarithms"
+            )
             raise TableError(f"{both}: give one of them.")
         try:
             check_integer(self.labels_per_class, _named("labels_per_class"), or_none=True)
@@ -306,34 +309,34 @@ def takes_options(function: Any) -> Any:
     return function
 
 
-# --- how an option is said ------------------------------------------------------------------------
+# --- how an option is written ---------------------------------------------------------------------
 
-_says_flags: ContextVar[bool] = ContextVar("says_flags", default=False)
+_uses_flags: ContextVar[bool] = ContextVar("uses_flags", default=False)
 
 
 @contextmanager
-def saying_flags() -> Iterator[None]:
+def options_as_flags() -> Iterator[None]:
     """Let messages name the options of the command line, rather than parameters of Python."""
-    token = _says_flags.set(True)
+    token = _uses_flags.set(True)
     try:
         yield
     finally:
-        _says_flags.reset(token)
+        _uses_flags.reset(token)
 
 
-def said(name: str, value: str | bool | None = None) -> str:
+def format_option(name: str, value: str | bool | None = None) -> str:
     """Write an option, perhaps with a value, as the user would.
 
     Examples
     --------
-    >>> said("na", "<3"), said("drop"), said("transpose", True)
+    >>> format_option("na", "<3"), format_option("drop"), format_option("transpose", True)
     ("na='<3'", 'drop=...', 'transpose=True')
-    >>> with saying_flags():
-    ...     said("na", "<3"), said("drop"), said("transpose", True), said("header", False)
-    ("--na '<3'", '--drop', '--transpose', '--no-header')
+    >>> with options_as_flags():
+    ...     format_option("na", "<3"), format_option("drop"), format_option("header", False)
+    ("--na '<3'", '--drop', '--no-header')
     """
     is_long = isinstance(value, str) and len(value) > MAX_VALUE
-    if not _says_flags.get():
+    if not _uses_flags.get():
         return f"{name}=..." if value is None or is_long else f"{name}={value!r}"
     flag = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
     if not isinstance(value, str):
@@ -345,4 +348,4 @@ def said(name: str, value: str | bool | None = None) -> str:
 
 
 def _named(name: str) -> str:
-    return said(name).removesuffix("=...")
+    return format_option(name).removesuffix("=...")

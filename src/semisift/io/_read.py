@@ -12,7 +12,7 @@ from typing import Any
 
 from semisift.exceptions import TableError
 from semisift.io._dataset import Dataset, prepare
-from semisift.io._guards import FileError, naming, writing
+from semisift.io._guards import FileError, error_context, writing
 from semisift.io._options import (
     FORMATS,
     HAVE_SEVERAL_MATRICES,
@@ -20,7 +20,7 @@ from semisift.io._options import (
     STORED,
     Reading,
     TableOptions,
-    said,
+    format_option,
     takes_options,
 )
 from semisift.io._table import FileTable
@@ -52,13 +52,15 @@ def read(path: str | Path, options: TableOptions | None = None) -> FileTable:
     """
     path = Path(path)
     options = options or TableOptions()
-    with naming(path):
+    with error_context(path):
         if not path.exists():
             raise FileError("there is no such file or folder.")
         form = options.format or find_format(path)
         for name, forms in ONLY_FOR.items():
             if getattr(options, name, None) not in (None, False) and form not in forms:
-                raise FileError(f"{said(name)} is for {', '.join(forms)} files: this is {form}.")
+                raise FileError(
+                    f"{format_option(name)} is for {', '.join(forms)} files: this is {form}."
+                )
         try:
             table: FileTable = _module(form).read(path, options)
         except OSError as error:
@@ -96,7 +98,7 @@ def find_format(path: Path) -> str:
     first = ", ".join(known.endings[0] for known in FORMATS.values() if known.endings)
     raise TableError(
         f"{path}: the ending of the name tells no format. Known are {first} and the folder of "
-        f"10x; say {said('format')} for a file with another name."
+        f"10x; say {format_option('format')} for a file with another name."
     )
 
 

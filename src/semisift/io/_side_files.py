@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from semisift.exceptions import TableError
 from semisift.io._formats import text
-from semisift.io._guards import FileError, naming, read_bytes
-from semisift.io._options import TableOptions, said
+from semisift.io._guards import FileError, error_context, read_bytes
+from semisift.io._options import TableOptions, format_option
 from semisift.io._table import FileTable, Preparation, is_number
 from semisift.utils._labels import parse_labels, parse_pairs
 from semisift.utils._text import examples, plural, quote
@@ -27,7 +27,7 @@ HEADINGS = ("", "feature", "features", "name", "names", "column", "gene", "genes
 
 GMT = (".gmt", ".gmt.gz")
 
-WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones number no row, and int() may refuse them
+INTEGER = re.compile(r"[+-]?[0-9]{1,18}")  # longer ones number no row, and int() may refuse them
 
 Found = TypeVar("Found", bound=Sized)
 Pairs = NDArray[np.int64] | None
@@ -52,10 +52,10 @@ def read_names(given: str, known: Collection[str]) -> list[str]:
     if not path.is_file():
         names = [name.strip() for name in given.split(",")]
         if path.suffix and given not in known and not any(name in known for name in names):
-            with naming(path):
+            with error_context(path):
                 raise FileError("there is no such file, and no feature is called so.")
         return [given] if given in known else _check_found(_distinct(names), "name")
-    with naming(path):
+    with error_context(path):
         lines = [line for line in _lines(path) if line.strip()]
         # a whole line may be a name with a comma in it
         if not any(line.strip() in known for line in lines):
@@ -82,7 +82,7 @@ def read_groups(given: str, known: Collection[str] = ()) -> dict[str, list[str]]
         The members of each group.
     """
     path = Path(given)
-    with naming(path):
+    with error_context(path):
         groups: dict[str, list[str]] = {}
         if not path.name.lower().endswith(GMT):
             for feature, group in _two_columns(path, "group", known):
@@ -116,7 +116,7 @@ def read_weights(given: str, known: Collection[str] = ()) -> dict[str, float]:
     dict of str to float
     """
     path = Path(given)
-    with naming(path):
+    with error_context(path):
         weights: dict[str, float] = {}
         for feature, weight in _two_columns(path, "weight", known):
             if not is_number(weight):
@@ -211,7 +211,7 @@ def read_pairs(
     for kind in ("must-link", "cannot-link"):
         if (given := getattr(prep.reading, kind.replace("-", "_"))) is None:
             continue
-        with naming(given):
+        with error_context(given):
             moved = number[_read_pairs(Path(given), kind, prep)]
         is_left = (moved >= 0).all(axis=1)
         if n_gone := int((~is_left).sum()):
@@ -246,13 +246,13 @@ def _read_pairs(path: Path, kind: str, prep: Preparation) -> NDArray[np.int64]:
     number = {name: row for row, name in enumerate(names)}
     by_name = any(cell in number for pair in cells for cell in pair)
     if number and not by_name:
-        if all(map(WHOLE.fullmatch, number)):
+        if all(map(INTEGER.fullmatch, number)):
             raise FileError(
                 f"none of its cells is a row of {table.path}, where rows are called "
                 f"{examples(names)}. Names that are numbers must be written as they stand there."
             )
         prep.notes.append(f"{path.name} holds no name of a row: its numbers count rows from 1.")
-    is_row = number.__contains__ if by_name else WHOLE.fullmatch
+    is_row = number.__contains__ if by_name else INTEGER.fullmatch
     start = 0 if any(map(is_row, cells[0])) else 1
     if start:
         heading = ", ".join(cells[0])
@@ -268,8 +268,8 @@ def _read_pairs(path: Path, kind: str, prep: Preparation) -> NDArray[np.int64]:
                 f"{cell!r} is no row of {table.path}, where rows are called {examples(names)}. "
                 "Correct the name or remove the pair."
             )
-        if not WHOLE.fullmatch(cell):
-            cure = f"say with {said('id')} which column of the table names the rows"
+        if not INTEGER.fullmatch(cell):
+            cure = f"say with {format_option('id')} which column of the table names the rows"
             raise FileError(
                 f"{cell!r} is no row number of {table.path}. Give numbers, counted from 1, or "
                 f"{f'the names of rows: {examples(names)}' if names else cure}."
@@ -283,7 +283,7 @@ def _read_pairs(path: Path, kind: str, prep: Preparation) -> NDArray[np.int64]:
 
     pairs = np.empty((len(cells) - start, 2), dtype=np.int64)
     for i, pair in enumerate(cells[start:]):
-        with naming(f"{path}: {content.place(start + i)}"):
+        with error_context(f"{path}: {content.place(start + i)}"):
             pairs[i] = [find(cell) for cell in pair]
             if pairs[i, 0] == pairs[i, 1]:
                 raise FileError(f"{pair[0]!r} is paired with itself. Remove it.")

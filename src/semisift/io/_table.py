@@ -14,9 +14,9 @@ from scipy.sparse import issparse
 
 from semisift.exceptions import TableError
 from semisift.io._formats._sparse import native
-from semisift.io._guards import FileError, naming
+from semisift.io._guards import FileError, error_context
 from semisift.io._on_disk import OnDisk
-from semisift.io._options import Reading, TableOptions, said
+from semisift.io._options import Reading, TableOptions, format_option
 from semisift.utils._labels import MISSING as MISSING
 from semisift.utils._text import plural, quote
 
@@ -79,7 +79,7 @@ class FileTable:
 
     def __post_init__(self) -> None:
         n_rows, width = self.values.shape
-        with naming(self.path):
+        with error_context(self.path):
             if not n_rows or not width:
                 raise FileError(f"the table is empty: it has {n_rows} rows and {width} columns.")
             if len(self.names) != width:
@@ -209,7 +209,7 @@ def from_matrix(
     if categorical is not None:
         _check_length(X, categorical, 1, f"{len(categorical)} marks of categorical columns")
     what = "feature" if options.transpose else "column"
-    named, numbered = settle_names([str(name) for name in names], what, options)
+    named, numbered = resolve_names([str(name) for name in names], what, options)
     is_categorical = np.zeros(len(named), dtype=bool) if categorical is None else categorical
     return FileTable(
         path=path,
@@ -230,7 +230,9 @@ def _check_length(X: Any, given: Any, axis: int, what: str) -> None:
     """Refuse what has not one value for each row (axis 0) or column of a matrix."""
     if len(given) == X.shape[axis]:
         return
-    turn = f" They fit the other side: try again with {said('transpose', True)} (or without)."
+    turn = (
+        f" They fit the other side: try again with {format_option('transpose', True)} (or without)."
+    )
     cure = turn if len(given) == X.shape[1 - axis] else ""
     raise FileError(f"{what} for {X.shape[axis]} {('rows', 'features')[axis]}.{cure}")
 
@@ -254,7 +256,7 @@ def find_column(table: FileTable, wanted: str, option: str) -> str:
     if wanted in table.rows.columns or wanted in table.names:
         return wanted
     n_columns = len(table.names) + table.column_offset
-    problem = f"{said(option, wanted)}: {table.path} has no column of this name"
+    problem = f"{format_option(option, wanted)}: {table.path} has no column of this name"
     try:
         number = int(wanted)
     except ValueError:
@@ -262,13 +264,13 @@ def find_column(table: FileTable, wanted: str, option: str) -> str:
         near = get_close_matches(wanted, every[:MAX_COMPARED], n=3) or every[:3]
         cure = f"It has, for example, {', '.join(map(quote, near))}."
         if table.is_row(wanted):
-            turn = said("transpose", True)
+            turn = format_option("transpose", True)
             cure = f"A row is called so: if the file has features in rows, say {turn}."
         raise TableError(f"{problem}. {cure}") from None
     position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
     if number == 0 or not 0 <= position < len(table.names):
-        counted = f"Columns are counted from {1 + table.column_offset} to {n_columns}"
-        raise TableError(f"{problem} or number. {counted}.")
+        allowed = f"Columns are counted from {1 + table.column_offset} to {n_columns}"
+        raise TableError(f"{problem} or number. {allowed}.")
     return table.names[position]
 
 
@@ -277,7 +279,7 @@ def drop_columns(table: FileTable, wanted: Sequence[str]) -> FileTable:
     dropped = {find_column(table, column, "drop") for column in wanted}
     kept = [j for j, name in enumerate(table.names) if name not in dropped]
     if not kept:
-        raise TableError(f"{said('drop')}: no column of {table.path} is left.")
+        raise TableError(f"{format_option('drop')}: no column of {table.path} is left.")
     return table.take_columns(np.array(kept)) if dropped else table
 
 
@@ -290,14 +292,14 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def settle_names(
+def resolve_names(
     names: Sequence[str], what: str, options: TableOptions
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the names, numbered where they stand twice and the user says so, and a note on it."""
     names = list(names)
     n_twice = len(names) - len(set(names))
     if not n_twice or options.duplicates != "number":
-        check_unique(names, what, f", or say {said('duplicates', 'number')}")
+        check_unique(names, what, f", or say {format_option('duplicates', 'number')}")
         return names, ()
     taken, seen, new = set(names), Counter[str](), ""
     for position, name in enumerate(names):

@@ -61,11 +61,11 @@ def count_bins(rows: OutOfCoreMatrix, labels: Labels) -> tuple[CountedBins, Floa
     spans : float array of shape (p,)
         Difference between the largest and the smallest value of each column.
     """
-    found = rows.once("values", (), lambda: _look(rows))
+    found = rows.cached("values", (), lambda: _look(rows))
     low, high = found["low"], found["high"]
     cuts = cuts_from(low, high, found["known"], found["n_known"], N_BINS)
     about = labels.codes.tobytes()
-    made = rows.once("bins", about, lambda: {"counts": _count(rows, labels, cuts)})
+    made = rows.cached("bins", about, lambda: {"counts": _count(rows, labels, cuts)})
     return CountedBins(made["counts"], labels.codes), high - low
 
 

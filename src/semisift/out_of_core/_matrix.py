@@ -159,7 +159,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         return 1 << 62 if free is None else int(SHARE_OF_MEMORY * free)
 
     @property
-    def most_held(self) -> int:
+    def max_sampled(self) -> int:
         """How many rows may be held, with the copies that a ranking needs."""
         return int(self.usable * len(self) / max(1, COPIES * self.n_bytes))
 
@@ -362,10 +362,10 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         groups = other._groups("reading", self.block_rows)
         if self.is_sparse:
             return vstack([rows for _, rows in groups], format="csr")
-        whole = np.empty(self.shape, dtype=self.dtype, order="F")
+        loaded = np.empty(self.shape, dtype=self.dtype, order="F")
         for start, rows in groups:
-            copy_rows(rows, whole[start : start + len(rows)])
-        return whole
+            copy_rows(rows, loaded[start : start + len(rows)])
+        return loaded
 
     def is_finite(self) -> bool:
         """Return whether all values are there and finite, after one pass at most."""
@@ -392,7 +392,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
 
     # --- finished passes ---
 
-    def once(self, what: str, about: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def cached(self, what: str, about: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the arrays that a pass makes; they are kept, and in the folder of passes as well.
 
         Parameters
@@ -449,8 +449,8 @@ def _read_arrays(file: Path | None) -> dict[str, Any] | None:
     if file is None or not file.exists():
         return None
     try:
-        with file.open("rb") as content, np.load(content, allow_pickle=False) as held:
-            return {name: held[name] for name in held.files}
+        with file.open("rb") as content, np.load(content, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         return None
 

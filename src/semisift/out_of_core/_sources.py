@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, issparse, vstack
 from semisift.exceptions import OutOfCoreError
 
 # Rows that are read at once to look up single ones, where a store does not say how it is divided.
-ROWS_AT_HAND = 64
+ROWS_PER_LOOKUP = 64
 
 
 class Source(ABC):
@@ -69,7 +69,7 @@ class Source(ABC):
         """The first row of each part that is stored as one, and the number of rows."""
         if self._chunk_rows:
             return [*range(0, self.shape[0], self._chunk_rows), self.shape[0]]
-        return range(0, self.shape[0] + ROWS_AT_HAND, ROWS_AT_HAND)
+        return range(0, self.shape[0] + ROWS_PER_LOOKUP, ROWS_PER_LOOKUP)
 
     @property
     def n_bytes(self) -> int:
@@ -391,19 +391,19 @@ def find_source(X: Any, name: str = "X") -> Source | None:
         case "dask":
             return _from_dask(X, name)
         case "h5py":
-            _refuse_closed(X, name)
+            _check_open(X, name)
             file = getattr(getattr(X, "file", None), "filename", None)
             about = None if file is None else (*of_file(file), str(X.name))
             return _of_array(X, name, about) if hasattr(X, "dtype") else None
         case "zarr":
             return _of_array(X, name) if hasattr(X, "dtype") else None
         case "anndata" if hasattr(X, "group") and hasattr(X, "format"):
-            _refuse_closed(X.group, name)
+            _check_open(X.group, name)
             return from_group(X.group, X.shape, X.format, name)
     return None
 
 
-def _refuse_closed(part: Any, name: str) -> None:
+def _check_open(part: Any, name: str) -> None:
     if type(part).__module__.startswith("h5py") and not part:
         raise OutOfCoreError(f"{name} cannot be read: its file is closed. Open it again.")
 

@@ -56,7 +56,9 @@ def column_statistics(rows: OutOfCoreMatrix) -> ColumnStatistics:
     -------
     ColumnStatistics
     """
-    return ColumnStatistics(**rows.once("column statistics", (), lambda: _measure(rows)._asdict()))
+    return ColumnStatistics(
+        **rows.cached("column statistics", (), lambda: _measure(rows)._asdict())
+    )
 
 
 def _measure(rows: OutOfCoreMatrix) -> ColumnStatistics:
@@ -114,7 +116,9 @@ def moments_by_class(rows: OutOfCoreMatrix, labels: Labels, unit: Floats) -> tup
     means, squares : float arrays of shape (n_classes, p)
     """
     about = labels.codes.tobytes(), unit.tobytes()
-    made = rows.once("moments of the classes", about, lambda: _measure_classes(rows, labels, unit))
+    made = rows.cached(
+        "moments of the classes", about, lambda: _measure_classes(rows, labels, unit)
+    )
     return made["means"], made["squares"]
 
 

@@ -208,10 +208,10 @@ class CommitteeRecords(ComparisonResults):
 
 def published_moments(target: Target) -> dict[str, dict[str, list[float | None]]]:
     """Return what a paper prints of co-training at its beginning and end, as a store keeps it."""
-    (judge,) = target.protocol.judges
+    (evaluator,) = target.protocol.judges
     return {
         "co-training": {
-            dataset: [target.value(judge, dataset, name) for name in ("CoTrain-B", "CoTrain-E")]
+            dataset: [target.value(evaluator, dataset, name) for name in ("CoTrain-B", "CoTrain-E")]
             for dataset in target.sets
         }
     }

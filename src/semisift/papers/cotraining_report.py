@@ -285,8 +285,8 @@ def show(console: "Console", results: CommitteeRecords) -> None:
             texts = [f"{cell.text} {cell.aside}".rstrip() for cell in line.cells]
             table.add_row(Text(line.name), *texts)
         console.print(table)
-    for gap in [*failures(results), *too_slow(results)]:
-        console.print(f"{gap.where}: {gap.what}.")
+    for problem in [*failures(results), *too_slow(results)]:
+        console.print(f"{problem.where}: {problem.what}.")
     if results.n_missing:
         console.print(unfinished(results))
     for sentence in (results.about["notes"].get("published") or {}).get("sentences", []):

@@ -19,7 +19,7 @@ from semisift.comparison._results import Scores
 from semisift.comparison._statistical_tests import sign_test, win_tie_loss
 from semisift.papers.targets import FORMS, PAPERS, WHOLE_FORMS, Form, Target
 from semisift.report.comparison._page import failures, too_slow
-from semisift.report.comparison._published import how_judged, stand
+from semisift.report.comparison._published import describe_evaluation, stand
 from semisift.utils._text import join, plural
 
 ENSCLS = PAPERS["enscls"]
@@ -125,11 +125,11 @@ def count_ahead(target: Target, results: Results, form: Form) -> tuple[int, int]
     """
     columns = {column.name: column for column in target.columns}
     ahead = total = 0
-    for judge in results.protocol.judges:
-        scores = results.scores(judge=judge)
+    for evaluator in results.protocol.judges:
+        scores = results.scores(judge=evaluator)
         for dataset in results.datasets:
             ours, *theirs = (
-                cell(results, scores, dataset, columns[name].nearest(form, judge), None).mean
+                cell(results, scores, dataset, columns[name].nearest(form, evaluator), None).mean
                 for name in target.claim or ()
             )
             if not np.isnan([ours, *theirs]).any():
@@ -296,9 +296,9 @@ def write_shown(target: Target, results: Results, path: Path) -> None:
 
 
 def _table(console: Console, target: Target, results: Results) -> None:
-    for judge in results.protocol.judges:
-        _accuracies(console, target, results, judge)
-    console.print(f"± is one standard error over the runs. {how_judged(target.n_runs)}\n")
+    for evaluator in results.protocol.judges:
+        _accuracies(console, target, results, evaluator)
+    console.print(f"± is one standard error over the runs. {describe_evaluation(target.n_runs)}\n")
     _others(console, target, results)
     if target.test is not None:
         _tests(console, target, results, target.test)
@@ -308,19 +308,21 @@ def _table(console: Console, target: Target, results: Results) -> None:
         console.print(f"{first} is ahead of {join(others)} in {ahead} of {plural(total, 'cell')}.")
 
 
-def _accuracies(console: Console, target: Target, results: Results, judge: str) -> None:
-    scores = results.scores(judge=judge)
-    learner = f" ({judge})" if len(target.protocol.judges) > 1 else ""
-    forms = [form for form in FORMS if any(form in each.forms(judge) for each in target.columns)]
+def _accuracies(console: Console, target: Target, results: Results, evaluator: str) -> None:
+    scores = results.scores(judge=evaluator)
+    learner = f" ({evaluator})" if len(target.protocol.judges) > 1 else ""
+    forms = [
+        form for form in FORMS if any(form in each.forms(evaluator) for each in target.columns)
+    ]
     headings = ("data set", "method", "published", *(FORMS[form] for form in forms))
     table = Table(*headings, title=f"{target.place}: {target.what}{learner}")
     words = {form: Counter[str]() for form in forms}
     for dataset in results.datasets:
         for i, column in enumerate(target.columns):
-            value = target.value(judge, dataset, column.name)
+            value = target.value(evaluator, dataset, column.name)
             texts = []
             for form in forms:
-                spec = column.forms(judge).get(form)
+                spec = column.forms(evaluator).get(form)
                 each = cell(results, scores, dataset, spec, value, target.n_runs)
                 words[form][each.word] += 1
                 texts.append(_text(each))
@@ -328,9 +330,9 @@ def _accuracies(console: Console, target: Target, results: Results, judge: str) 
             last = i == len(target.columns) - 1
             table.add_row("" if i else dataset, column.name, shown, *texts, end_section=last)
     console.print(table)
-    for form, counted in words.items():
-        if total := counted.total() - counted[""]:
-            parts = [f"{counted[word]} {word}" for word in ("above", "within", "below")]
+    for form, tally in words.items():
+        if total := tally.total() - tally[""]:
+            parts = [f"{tally[word]} {word}" for word in ("above", "within", "below")]
             console.print(f"{FORMS[form].capitalize()}: of {plural(total, 'cell')} {join(parts)}.")
 
 
@@ -392,8 +394,8 @@ def _wins(console: Console, target: Target, results: Results) -> None:
             continue
         shares = [results.test_share(dataset) for dataset in scores.datasets]
         for heading, used in (("", None), ("; corrected t-test", shares)):
-            counted = wins(scores, used)
-            console.print(_wins_table(f"Ours, {name}, on {n_sets}{heading}", counted))
+            tally = wins(scores, used)
+            console.print(_wins_table(f"Ours, {name}, on {n_sets}{heading}", tally))
     console.print(
         "Wins/ties/losses of the row against the column, by a paired t-test of the runs at 0.1. "
         "Bold and *: the row is better by a sign test at 0.1. The corrected t-test allows for "
@@ -401,13 +403,13 @@ def _wins(console: Console, target: Target, results: Results) -> None:
     )
 
 
-def _wins_table(title: str, counted: Wins) -> Table:
-    table = Table("", *counted.methods, title=title)
-    is_better = counted.is_better
-    for i, method in enumerate(counted.methods):
+def _wins_table(title: str, tally: Wins) -> Table:
+    table = Table("", *tally.methods, title=title)
+    is_better = tally.is_better
+    for i, method in enumerate(tally.methods):
         cells = [
             Text("/".join(map(str, counts)) + "*" * bool(better), style="bold" if better else "")
-            for counts, better in zip(counted.counts[i], is_better[i], strict=True)
+            for counts, better in zip(tally.counts[i], is_better[i], strict=True)
         ]
         cells[i] = Text("-")
         table.add_row(method, *cells)

@@ -111,7 +111,7 @@ class Reproduction:
     methods : list of (str, object)
         Labels and what `compare` takes, or contenders where the target is about classifiers.
     missing_sets : dict of str to PaperSet
-    missing_methods, missing_judges : list of str
+    missing_methods, missing_evaluators : list of str
     differences : dict of str to str
         Where data sets differ from the paper's description.
     """
@@ -122,25 +122,30 @@ class Reproduction:
     methods: list[tuple[str, Any]]
     missing_sets: dict[str, PaperSet]
     missing_methods: list[str]
-    missing_judges: list[str]
+    missing_evaluators: list[str]
     differences: dict[str, str]
 
     @property
     def notes(self) -> dict[str, Any]:
         """What a store keeps of it: the published numbers beside which ours stand."""
-        judges = self.target.protocol.judges
+        evaluators = self.target.protocol.judges
         spreads = self.target.deviations if self.target.has_spreads else {}
-        tables = {judge: self.target.by_spec(self.target.values, judge) for judge in judges}
+        tables = {
+            evaluator: self.target.by_spec(self.target.values, evaluator)
+            for evaluator in evaluators
+        }
         return {
             "target": self.target.name,
             "published": {
                 "source": self.target.title,
-                "table": tables[judges[0]],
+                "table": tables[evaluators[0]],
                 "tables": tables,
-                "spreads": {judge: self.target.by_spec(spreads, judge) for judge in judges},
+                "spreads": {
+                    evaluator: self.target.by_spec(spreads, evaluator) for evaluator in evaluators
+                },
                 "n_runs": self.target.n_runs,
                 "sentences": [
-                    *(f"The paper says: {said}" for said in self.target.sentences),
+                    *(f"The paper says: {sentence}" for sentence in self.target.sentences),
                     *self.target.remarks,
                 ],
             },
@@ -148,7 +153,7 @@ class Reproduction:
             "missing": {
                 "datasets": list(self.missing_sets),
                 "methods": self.missing_methods,
-                "judges": self.missing_judges,
+                "judges": self.missing_evaluators,
             },
         }
 
@@ -159,7 +164,7 @@ class Reproduction:
             "No data": [f"{name} ({kind.stems[0]})" for name, kind in self.missing_sets.items()],
             "Other data": [f"{name} has {text}" for name, text in self.differences.items()],
             "No method yet": self.missing_methods,
-            "No classifier yet": self.missing_judges,
+            "No classifier yet": self.missing_evaluators,
             "Nothing of its own to run": silent,
         }
         return [f"{heading}: {', '.join(names)}." for heading, names in facts.items() if names]
@@ -184,8 +189,10 @@ def prepare(
     -------
     Reproduction
     """
-    judges = tuple(judge for judge in target.protocol.judges if _is_known(judge, EVALUATORS))
-    protocol = replace(target.protocol, judges=judges, n_runs=n_runs or target.protocol.n_runs)
+    evaluators = tuple(
+        evaluator for evaluator in target.protocol.judges if _is_known(evaluator, EVALUATORS)
+    )
+    protocol = replace(target.protocol, judges=evaluators, n_runs=n_runs or target.protocol.n_runs)
     here = replace(target, protocol=protocol)
     wanted = choose_methods(here.specs, methods)
     if target.view == "committees":
@@ -201,7 +208,7 @@ def prepare(
         raise ValueError(f"none of the methods is there yet: {', '.join(wanted)}.")
     find: Callable[[str], Any] = make_method
     if here.view == "committees":
-        find = partial(cotraining.contender_of, estimator=judges[0])
+        find = partial(cotraining.contender_of, estimator=evaluators[0])
     made = [(spec, find(spec)) for spec in there]
     found = {name: kind.find(folder) for name, kind in target.sets.items()}
     files = {name: path for name, path in found.items() if path is not None}
@@ -220,7 +227,9 @@ def prepare(
         made,
         missing_sets={name: kind for name, kind in target.sets.items() if name not in files},
         missing_methods=[spec for spec in wanted if spec not in there],
-        missing_judges=[judge for judge in target.protocol.judges if judge not in judges],
+        missing_evaluators=[
+            evaluator for evaluator in target.protocol.judges if evaluator not in evaluators
+        ],
         differences={name: text for name, text in differences.items() if text},
     )
 

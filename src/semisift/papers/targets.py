@@ -68,14 +68,16 @@ class Column:
     default: str | None = None
     reading: str | None = None
 
-    def forms(self, judge: str) -> dict[Form, str]:
+    def forms(self, evaluator: str) -> dict[Form, str]:
         """Return the forms that there are under a judge."""
         specs = {form: getattr(self, form) for form in FORMS}
-        return {form: spec.format(judge=judge) for form, spec in specs.items() if spec is not None}
+        return {
+            form: spec.format(judge=evaluator) for form, spec in specs.items() if spec is not None
+        }
 
-    def nearest(self, form: Form, judge: str) -> str | None:
+    def nearest(self, form: Form, evaluator: str) -> str | None:
         """Return the wanted form, or the other one where it is the only one."""
-        forms = self.forms(judge)
+        forms = self.forms(evaluator)
         return forms.get(form) or next(iter(forms.values()), None)
 
 
@@ -193,25 +195,25 @@ class Target:
         found = (
             spec
             for column in self.columns
-            for judge in self.protocol.judges
-            for spec in column.forms(judge).values()
+            for evaluator in self.protocol.judges
+            for spec in column.forms(evaluator).values()
         )
         return list(dict.fromkeys([*found, *self.others]))
 
-    def value(self, judge: str, dataset: str, method: str) -> float | None:
+    def value(self, evaluator: str, dataset: str, method: str) -> float | None:
         """Return one accuracy, or None where the paper prints none."""
-        return self.values.get(judge, {}).get(dataset, {}).get(method)
+        return self.values.get(evaluator, {}).get(dataset, {}).get(method)
 
-    def by_spec(self, figures: Figures, judge: str) -> dict[str, dict[str, float]]:
+    def by_spec(self, figures: Figures, evaluator: str) -> dict[str, dict[str, float]]:
         """Return published figures of a judge: data set -> our method -> figure."""
         return {
             dataset: {
                 spec: value
                 for column in self.columns
                 if (value := row[column.name]) is not None
-                for spec in column.forms(judge).values()
+                for spec in column.forms(evaluator).values()
             }
-            for dataset, row in figures.get(judge, {}).items()
+            for dataset, row in figures.get(evaluator, {}).items()
         }
 
 

@@ -12,7 +12,7 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, MAX_NAME, hand_over
+from semisift.pl._figure import LETTER, MAX_NAME, finish_figure
 from semisift.pl._read import class_colours, codes_of, column, given_labels, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import PLAIN, Palette, draw_legend, for_user
@@ -107,12 +107,12 @@ def confidence(
     draw_cells(cells, ax, palette, size or min(MAX_AREA, ALL_AREA / len(cells.codes)))
     if len(cells.names) > len(PLAIN.classes):
         _write_numbers(cells, ax, palette)
-    _say_classes(cells, ax, palette, n_columns)
+    _draw_class_legend(cells, ax, palette, n_columns)
     ax.set(xticks=[], yticks=[])
     ax.set_xlabel(f"{cells.basis} 1", color=palette.muted)
     ax.set_ylabel(f"{cells.basis} 2", color=palette.muted)
     ax.spines[:].set_color(palette.line)
-    return hand_over(ax, given=given, show=show, save=save)
+    return finish_figure(ax, given=given, show=show, save=save)
 
 
 def collect(adata: Any, key: str, params: Mapping[str, Any], basis: str | None) -> Cells:
@@ -144,10 +144,10 @@ def find_basis(adata: Any, basis: str | None) -> str:
     wanted = USUAL if basis is None else (basis, f"X_{basis}")
     found = next((name for name in wanted if name in there), None)
     if found is None:
-        asked = "basis=None: " if basis is None else f"basis={quote(basis)}: "
+        option = "basis=None: " if basis is None else f"basis={quote(basis)}: "
         none = "no embedding is there" if basis is None else "there is no such embedding"
         raise ValueError(
-            f"{asked}{none}. adata.obsm holds {examples(there) or 'nothing'}. Name one of it, or "
+            f"{option}{none}. adata.obsm holds {examples(there) or 'nothing'}. Name one of it, or "
             "make one, as by scanpy: sc.pp.pca(adata); sc.pp.neighbors(adata); sc.tl.umap(adata)."
         )
     if np.ndim(adata.obsm[found]) != 2 or np.shape(adata.obsm[found])[1] < 2:
@@ -207,7 +207,7 @@ def _write_numbers(cells: Cells, ax: Axes, palette: Palette) -> None:
         ax.text(own[nearest, 0], own[nearest, 1], str(code + 1), zorder=5, **look)
 
 
-def _say_classes(cells: Cells, ax: Axes, palette: Palette, n_columns: int) -> None:
+def _draw_class_legend(cells: Cells, ax: Axes, palette: Palette, n_columns: int) -> None:
     """Say beside the axes which colour is which class, and what the marks mean."""
     names = cells.names
     if len(names) > len(PLAIN.classes):

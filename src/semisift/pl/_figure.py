@@ -31,7 +31,7 @@ SHADES = (
 )
 
 
-def hand_over(
+def finish_figure(
     ax: Axes, *, given: bool, show: bool | None, save: str | os.PathLike[str] | None
 ) -> Axes | None:
     """Save and show a picture; return its axes where it was not shown.

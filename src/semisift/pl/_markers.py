@@ -11,7 +11,7 @@ from matplotlib.transforms import Transform, blended_transform_factory
 from numpy.typing import NDArray
 
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, LINE, MAX_NAME, hand_over, inches_from_corner
+from semisift.pl._figure import LETTER, LINE, MAX_NAME, finish_figure, inches_from_corner
 from semisift.pl._read import class_colours, codes_of, column, expression, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import LITERAL, Palette, draw_legend, for_user, size_of, spread_out
@@ -50,7 +50,7 @@ def draw_dots(shown: "Shown", ax: Axes | None, palette: Palette, cmap: Any) -> A
     x, y = np.meshgrid(range(n_genes), range(n_classes))
     look: dict[str, Any] = {"vmin": 0, "vmax": 1, "ec": palette.muted, "lw": 0.4, "zorder": 3}
     dots = ax.scatter(x.ravel(), y.ravel(), c=means.ravel(), cmap=cmap, **look)
-    legend = _say_shares(ax, palette)
+    legend = _draw_share_legend(ax, palette)
     _scale_beside(ax, dots, "mean by class,\nscaled by gene", LEGEND_HEIGHT - 0.75, palette)
     widest = _widest(ax)
     dots.set_sizes(widest**2 * shares.ravel())
@@ -80,7 +80,7 @@ def _widest(ax: Axes) -> float:
     return WIDEST * min(width / (right - left), height / (bottom - top), 72 * CELL)
 
 
-def _say_shares(ax: Axes, palette: Palette) -> Any:
+def _draw_share_legend(ax: Axes, palette: Palette) -> Any:
     """Say beside the axes what the area of a dot means."""
     dot = {"marker": "o", "ls": "none", "mew": 0.4, "mec": palette.muted, "mfc": palette.line}
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.12, 0.03), "borderpad": 0}
@@ -336,7 +336,7 @@ def markers(
     shown = collect(adata, key, results, n_markers, groups, layer)
     draw = draw_dots if kind == "dotplot" else draw_heatmap
     ax = draw(shown, ax, for_user(), "Blues" if cmap is None else cmap)
-    return hand_over(ax, given=given, show=show, save=save)
+    return finish_figure(ax, given=given, show=show, save=save)
 
 
 def collect(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from semisift.base._decisions import WORDS
 from semisift.base._docstrings import fill_slots
-from semisift.pl._figure import LETTER, LINE, MAX_NAME, hand_over, inches_from_corner
+from semisift.pl._figure import LETTER, LINE, MAX_NAME, finish_figure, inches_from_corner
 from semisift.pl._read import MAKE_RESULTS, column, results_of
 from semisift.report._figure import own_axes
 from semisift.report._style import LITERAL, MARKS, FigureStyle, Palette, draw_legend, for_user
@@ -76,7 +76,7 @@ def ranking(
     ax = own_axes(ax, (WIDTH + LETTER * letters, inches + 2 * LINE * (best.decisions is not None)))
     draw_ranking(best, ax, for_user())
     ax.set_xlabel(f"score ({params.get('method', 'semisift')})")
-    return hand_over(ax, given=given, show=show, save=save)
+    return finish_figure(ax, given=given, show=show, save=save)
 
 
 def best_genes(adata: Any, key: str, n_features: int) -> Best:
@@ -89,13 +89,13 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
             f"Make them again: {MAKE_RESULTS}."
         )
     # objects: in numpy's own strings every name would take the room of the longest
-    names, families = np.array([str(name) for name in adata.var_names], dtype=object), None
+    names, representatives = np.array([str(name) for name in adata.var_names], dtype=object), None
     own = ~np.isnan(ranks.astype(np.float64))
     if (found := column(var, f"{key}_family")) is not None:
         is_known = found == found  # NaN is no family
-        families = names.copy()
-        families[is_known] = [str(name) for name in found[is_known]]
-        own &= families == names
+        representatives = names.copy()
+        representatives[is_known] = [str(name) for name in found[is_known]]
+        own &= representatives == names
     order = np.flatnonzero(own)
     order = order[np.argsort(ranks[order], kind="stable")][:n_features]
     if not len(order):
@@ -104,8 +104,8 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
     low, high = (column(var, f"{key}_rank_{end}") for end in ("low", "high"))
     if low is not None and high is not None:
         words["rank on halves"] = [f"{low[gene]:,.0f} to {high[gene]:,.0f}" for gene in order]
-    if families is not None and (families != names).any():
-        words["represents"] = _copies(names, families, names[order], ranks)
+    if representatives is not None and (representatives != names).any():
+        words["represents"] = _copies(names, representatives, names[order], ranks)
     selected = column(var, f"{key}_selected")
     decisions = column(var, f"{key}_decision")
     return Best(
@@ -119,23 +119,23 @@ def best_genes(adata: Any, key: str, n_features: int) -> Best:
 
 def _copies(
     names: NDArray[Any],
-    families: NDArray[Any],
+    representatives: NDArray[Any],
     shown: NDArray[Any],
     ranks: NDArray[Any],
 ) -> list[str]:
     """Name the features correlated with each gene that is shown, the best first."""
     own = set(shown)
-    places = np.flatnonzero((families != names) & [name in own for name in families])
+    places = np.flatnonzero((representatives != names) & [name in own for name in representatives])
     members: dict[str, list[str]] = {}
     for place in places[np.argsort(ranks[places], kind="stable")]:
-        members.setdefault(str(families[place]), []).append(printable_name(names[place]))
-    said = []
+        members.setdefault(str(representatives[place]), []).append(printable_name(names[place]))
+    texts = []
     for name in shown.tolist():
         its = members.get(name, [])
-        listed = ", ".join(shorten(copy, COPY_LETTERS) for copy in its[:MAX_COPIES])
+        copies_shown = ", ".join(shorten(copy, COPY_LETTERS) for copy in its[:MAX_COPIES])
         n_more = len(its) - MAX_COPIES
-        said.append(f"{listed} and {n_more:,} more" if n_more > 0 else listed)
-    return said
+        texts.append(f"{copies_shown} and {n_more:,} more" if n_more > 0 else copies_shown)
+    return texts
 
 
 def _width(heading: str, words: list[str]) -> int:
@@ -158,7 +158,7 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
         for decision in MARKS:
             own = best.decisions == decision
             ax.plot(ends[own], lines[own], zorder=3, **MARKS[decision].look(palette))
-        _say_marks(best.decisions, ax, palette, LINE if best.words else 0)
+        _draw_mark_legend(best.decisions, ax, palette, LINE if best.words else 0)
     if 0 < best.n_selected < len(lines):
         ax.axhline(best.n_selected - 0.5, color=palette.muted, lw=1, ls=(0, (4, 3)), zorder=0.5)
         ax.annotate(
@@ -179,7 +179,9 @@ def draw_ranking(best: Best, ax: Axes, palette: Palette) -> None:
     _write_columns(best.words, ax, palette)
 
 
-def _say_marks(decisions: NDArray[np.str_], ax: Axes, palette: Palette, height: float) -> None:
+def _draw_mark_legend(
+    decisions: NDArray[np.str_], ax: Axes, palette: Palette, height: float
+) -> None:
     """Say what the marks mean, so many inches above the axes."""
     found = [decision for decision in MARKS if (decisions == decision).any()]
     looks = [(WORDS[each], MARKS[each].look(palette)) for each in found]

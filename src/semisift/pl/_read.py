@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.pl._figure import colours
-from semisift.tl._parameters import Asked
+from semisift.tl._parameters import Parameters
 from semisift.tl._read import check_adata, read_labels, take_values
 from semisift.utils._text import examples, quote
 from semisift.utils._warnings import quiet
@@ -98,12 +98,12 @@ def expression(
     if layer is None:
         own = {name: params.get(name) for name in ("layer", "normalize")}
         own["use_raw"] = bool(params.get("use_raw"))
-    asked = Asked(labels_key=params["labels_key"], **own)
-    table = adata.raw if asked.use_raw and adata.raw is not None else adata
+    parameters = Parameters(labels_key=params["labels_key"], **own)
+    table = adata.raw if parameters.use_raw and adata.raw is not None else adata
     if lost := [gene for gene in genes if gene not in table.var_names]:
         raise ValueError(f"the results name genes that adata has no more: {examples(lost)}.")
     with quiet():  # it was said when the ranking was made
-        taken = take_values(adata, replace(asked, mask_var=table.var_names.isin(genes)))
+        taken = take_values(adata, replace(parameters, mask_var=table.var_names.isin(genes)))
     rows = taken.X
     blocks = (block for _, block in rows.blocks()) if isinstance(rows, OutOfCoreMatrix) else [rows]
     dense = [block.toarray() if issparse(block) else np.asarray(block) for block in blocks]

@@ -40,7 +40,7 @@ def to_log_shares(X: Any, usual: tuple[float, float] | None = None) -> tuple[Any
     """
     if isinstance(X, OutOfCoreMatrix):
         if usual is None:
-            made = X.once("totals of rows", None, lambda: _totals_of_all(X))
+            made = X.cached("totals of rows", None, lambda: _totals_of_all(X))
             usual = _median_total(made["totals"]), float(made["unit"])
         shares: Any = OutOfCoreMatrix(
             LogShares(X.source, usual),

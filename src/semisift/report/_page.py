@@ -71,11 +71,11 @@ def environment() -> Environment:
     )
     environment.filters |= {
         "shorten": shorten,
-        "visible": printable_name,
+        "printable": printable_name,
         "setting": format_value,
-        "counted": plural,
+        "plural": plural,
         "figure": format_number,
-        "listed": join,
+        "joined": join,
         "number": "{:,}".format,
         "fingerprint": _fingerprint,
         "markdown": escape_markdown,

@@ -17,8 +17,13 @@ from semisift.report._style import MARKS
 from semisift.report.charts import boxes, dots, heatmap, rank_intervals, row_map, scores
 from semisift.selection import RankingResult
 from semisift.selection._markers import Markers
-from semisift.selection._summary import say_copies, say_known, say_marks, say_selection
-from semisift.transduction._positive_unlabelled import say_rest
+from semisift.selection._summary import (
+    format_correlated_features,
+    format_feature_constraints,
+    format_marks,
+    format_selection,
+)
+from semisift.transduction._positive_unlabelled import format_reliable_negatives
 from semisift.utils._columns import LONG_TAIL, has_long_tails
 from semisift.utils._text import format_number, printable_name, same_decimals
 
@@ -109,18 +114,21 @@ def summarize(
         **_shared(outcome, MAX_TABLE_ROWS),
         **{name: make(outcome, rows_drawn, drawn) for name, make in CHARTS.items()},
         "title": printable_name(title or f"{start} ranked by {about['name']}"),
-        "selection": say_selection(outcome),
+        "selection": format_selection(outcome),
         "rows": rows,
         "has_rows": rows is not None and X is not None,
         "sampled": sampled,
         "max_classes": MAX_CLASSES,
-        "redundancy": say_copies(outcome),
-        "known": say_known(outcome),
+        "redundancy": format_correlated_features(outcome),
+        "known": format_feature_constraints(outcome),
         "markers": markers,
         "dots": dots.figure(markers),
         "queries": next_rows,
         "row_name": str if rows is None else rows.name,
-        "rest": rows and say_rest(ranker, len(rows.labels.labelled), len(rows.labels.unlabelled)),
+        "rest": rows
+        and format_reliable_negatives(
+            ranker, len(rows.labels.labelled), len(rows.labels.unlabelled)
+        ),
         "advice": [LONG_TAIL] if drawn is not None and has_long_tails(drawn) else [],
         "download": ranking_file(outcome, source, facts, safe=spreadsheet_safe),
         "about": about,
@@ -175,7 +183,7 @@ def table_rows(outcome: RankingResult, most: int) -> list[dict[str, Any]]:
             "feature": printable_name(feature),
             "score": format_score(score, form),
             "bar": round(bar, 1),
-            "marks": ", ".join(say_marks(outcome, place)),
+            "marks": ", ".join(format_marks(outcome, place)),
         }
         for place, (feature, score, bar) in enumerate(
             zip(outcome.features[:most], shown.tolist(), bars.tolist(), strict=True)

@@ -39,7 +39,7 @@ class RowLabels:
         How sure the ranker is of these; None where it does not tell.
     row_names : sequence of str or None
         None where the rows have none.
-    whole : RowLabels or None
+    full : RowLabels or None
         All rows, where these are some of them.
     """
 
@@ -47,7 +47,7 @@ class RowLabels:
     given: NDArray[np.intp] | None
     confidence: NDArray[np.floating] | None = None
     row_names: Sequence[str] | None = None
-    whole: "RowLabels | None" = None
+    full: "RowLabels | None" = None
 
     @property
     def n_rows(self) -> int:
@@ -64,8 +64,8 @@ class RowLabels:
     @property
     def shown_classes(self) -> NDArray[np.intp]:
         """Codes of the classes that the pictures show: the largest ones, in their own order."""
-        if self.whole is not None:
-            return self.whole.shown_classes
+        if self.full is not None:
+            return self.full.shown_classes
         sizes = self.labels.counts + (0 if self.given_counts is None else self.given_counts)
         return np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLASSES])
 
@@ -232,7 +232,7 @@ def draw_some(ranker: FeatureRanker, X: Any, rows: RowLabels | None) -> tuple[An
     if stored.fits():
         return stored.load(), rows, ""
     labels, seed = rows.labels, ranker.random_state
-    most = max(2, min(MAX_LABELLED + MAX_UNLABELLED, stored.most_held))
+    most = max(2, min(MAX_LABELLED + MAX_UNLABELLED, stored.max_sampled))
     n_labelled = min(len(labels.labelled), MAX_LABELLED, most // 2)
     n_others = min(MAX_UNLABELLED, most - n_labelled)
     kept = draw_rows(labels, n_others, seed if isinstance(seed, int) else 0)

@@ -306,11 +306,11 @@ def _stabilities(ranker: "FeatureRanker", best: list[NDArray[np.int64]]) -> dict
     """Return how alike features, and families of correlated features, are among the best."""
     found: dict[str, Any] = {"stability": alike_features(ranker, best)}
     if best and hasattr(ranker, "representative_"):
-        family_of = _features_of(ranker)[ranker.representative_]
-        families = np.concatenate([np.unique(family_of[columns]) for columns in best])
-        times = np.bincount(families, minlength=len(family_of))
-        found["family_probability"] = (times / len(best))[family_of]
-        found["family_stability"] = alike_features(ranker, best, family_of)
+        group_of = _features_of(ranker)[ranker.representative_]
+        groups = np.concatenate([np.unique(group_of[columns]) for columns in best])
+        times = np.bincount(groups, minlength=len(group_of))
+        found["family_probability"] = (times / len(best))[group_of]
+        found["family_stability"] = alike_features(ranker, best, group_of)
     return found
 
 
@@ -354,7 +354,7 @@ def count_best(ranker: "FeatureRanker", test: "PermutationTest | None") -> int:
     n_best, n_others = (
         int(known.has_any(which & ~known.kept).sum()) for which in (best, ~copies & ~known.excluded)
     )
-    return known.n_kept + (n_best or (0 if ranker._asks_for_number else _few(n_others)))
+    return known.n_kept + (n_best or (0 if ranker._selects_number else _few(n_others)))
 
 
 def _few(n_features: int) -> int:
@@ -526,8 +526,8 @@ def compare_fits(scores: Floats) -> PermutationTest:
     best, n_others = scores.max(axis=2), len(scores) - 1
     psi = np.array([_combine(own, best) for own in scores])
     p_values = _share_reaching(psi[0], psi.max(axis=1))
-    whole = np.concatenate([best, _mean_of_highest(scores)], axis=1)
-    combined = _combine(whole.T, whole)
+    samples = np.concatenate([best, _mean_of_highest(scores)], axis=1)
+    combined = _combine(samples.T, samples)
     n_above = int(ALPHA * (n_others + 1) + 1e-12) - 1
     has_null = scores.shape[1] == 1 and n_above >= 0 and n_others > 0
     return PermutationTest(

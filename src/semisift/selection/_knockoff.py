@@ -163,7 +163,7 @@ def decide_by_knockoffs(
     seed = seed_of(data.seed, KNOCKOFF_STREAM, 0)
     # Dense: what is made up from all columns has no zeros.
     X = np.asfortranarray(data.X.toarray()) if data.is_sparse else data.X
-    dense = replace(data, X=X, seed=seed, feature_names=None, graph_source=None, whole=None)
+    dense = replace(data, X=X, seed=seed, feature_names=None, graph_source=None, full=None)
     # Knockoffs count for the graph as columns do, or the two could not be exchanged.
     both = with_columns(dense, gaussian_knockoffs(X, seed), seed, own_graph=True)
     next(steps, None)

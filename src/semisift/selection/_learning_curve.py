@@ -79,8 +79,8 @@ def numbers_of_subsets(data: TrainingData, least: int = MIN_OF_CLASS) -> list[in
     kinds, sizes = units.kinds(), dict[int, int]()
     for n_subsets in range(2, max(map(len, kinds), default=0) + 1):
         subset = np.concatenate([kind[: len(kind) // n_subsets] for kind in kinds])
-        held = (units.counts[subset] > 0).sum(axis=0)
-        if held.min() < (1 if sizes else least):
+        n_units = (units.counts[subset] > 0).sum(axis=0)
+        if n_units.min() < (1 if sizes else least):
             break
         sizes[len(subset)] = n_subsets
     chosen: list[int] = []
@@ -295,13 +295,13 @@ def _format_lacking(ranker: "FeatureRanker", data: TrainingData, n_best: int) ->
     start = "Too few labels to tell what more would bring"
     if not len(labels.labelled):
         return f"{start}: there are none."
-    held = (units_of(data).counts > 0).sum(axis=0)
-    fewest, needed = int(held.argmin()), 2 * MIN_OF_CLASS
-    if held[fewest] < needed:
+    n_units = (units_of(data).counts > 0).sum(axis=0)
+    fewest, needed = int(n_units.argmin()), 2 * MIN_OF_CLASS
+    if n_units[fewest] < needed:
         unit = "group" if has_groups else "labelled row"
         return (
             f"{start}: comparing rankings from two halves takes {plural(needed, unit)} of each "
-            f"class, and the class {labels.classes.tolist()[fewest]!r} has {int(held[fewest])}."
+            f"class, and the class {labels.classes.tolist()[fewest]!r} has {int(n_units[fewest])}."
         )
     if has_groups and n_best < data.n_features:
         return (

@@ -186,8 +186,8 @@ def find_markers(
 def _two_sides(data: TrainingData, shares: Floats, weights: Floats | None) -> tuple[_Side, _Side]:
     """Return the rows of each class and the rest of each, in a pass over the rows."""
     scale = find_scale(data)
-    if data.whole is not None and data.design.weights is None:
-        rows = data.whole.rows
+    if data.full is not None and data.design.weights is None:
+        rows = data.full.rows
     else:  # without those of weight 0, which stored rows never have
         rows = OutOfCoreMatrix(data.X)
         rows.has_missing = data.has_missing
@@ -197,11 +197,11 @@ def _two_sides(data: TrainingData, shares: Floats, weights: Floats | None) -> tu
     with one_blas_thread():
         for start, block in rows.blocks("markers"):
             own = slice(start, start + block.shape[0])
-            Z, counted = scale.scale(block), None if weights is None else weights[own]
-            running.add(Z, block, shares[own], counted)
-            said = weighted(shares[own], counted)
-            filled += _filled(block, said)
-            squares += np.asarray((Z * Z).T @ said).T
+            Z, row_weights = scale.scale(block), None if weights is None else weights[own]
+            running.add(Z, block, shares[own], row_weights)
+            weighted_shares = weighted(shares[own], row_weights)
+            filled += _filled(block, weighted_shares)
+            squares += np.asarray((Z * Z).T @ weighted_shares).T
     n = running.class_sums(shares, weights)
     centre = 0.0 if data.is_sparse else scale.centre
 
@@ -265,8 +265,8 @@ def _counted(ranker: Any, data: TrainingData) -> tuple[Floats, Floats | None]:
         if ranker.is_transductive:
             classes, codes = ranker.classes_, ranker.transduction_
         shares = (np.asarray(codes)[:, None] == classes).astype(np.float64)
-    if data.whole is not None and weights is not None:
-        shares = shares[data.whole.held]
+    if data.full is not None and weights is not None:
+        shares = shares[data.full.sampled]
     if not ranker.is_transductive:  # rows without a label do not count
         given = shares.sum(axis=1)
         weights = given if weights is None else given * weights

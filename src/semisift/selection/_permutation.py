@@ -251,9 +251,9 @@ def find_permutation_plan(data: TrainingData, differences: tuple[str, ...] = ())
     forms: list[tuple[How, float]] = []
     if labels.n_classes > 1:  # else labelled rows have nothing to exchange
         if known["has_batches"]:
-            within = _exchange_sets(data, units, within_batches=True)
+            within = _permutation_sets(data, units, within_batches=True)
             forms.append(("batches", _log_ways(within)))
-        forms.append(("labelled", _log_ways(_exchange_sets(data, units))))
+        forms.append(("labelled", _log_ways(_permutation_sets(data, units))))
     if not differences:
         strata = units.strata(known["has_batches"] and labels.n_classes == 1)
         parts = [_log_ways_among_all(units, strata == each) for each in np.unique(strata)]
@@ -264,7 +264,7 @@ def find_permutation_plan(data: TrainingData, differences: tuple[str, ...] = ())
     return PermutationPlan(how, ways, **known)
 
 
-def _exchange_sets(data: TrainingData, units: Units, *, within_batches: bool = False) -> Ints:
+def _permutation_sets(data: TrainingData, units: Units, *, within_batches: bool = False) -> Ints:
     """Return for each set whose members exchange their labels how many are of each class."""
     stratum, keys = units.strata(within_batches), units.row_keys(data, within_batches)
     sets = np.unique(stratum)
@@ -346,8 +346,8 @@ def _by_room(needed: Ints, sizes: Ints) -> Iterable[tuple[int, int]]:
     others went.
     """
     ordered = np.sort(sizes)
-    asking = np.flatnonzero(needed)
-    for n_before, unit in enumerate(asking[np.argsort(-needed[asking], kind="stable")]):
+    in_need = np.flatnonzero(needed)
+    for n_before, unit in enumerate(in_need[np.argsort(-needed[in_need], kind="stable")]):
         n_large = len(sizes) - np.searchsorted(ordered, needed[unit])
         yield int(unit), int(n_large) - n_before
 
@@ -369,7 +369,7 @@ def permuted_labels(data: TrainingData, draw: Draw, plan: PermutationPlan) -> Tr
     if labelling is not None:
         codes[labels.labelled] = labelling
     elif plan.how != "all" and plan.is_known:
-        codes = _exchanged_codes(data, rng, within_batches=plan.how == "batches")
+        codes = _permuted_codes(data, rng, within_batches=plan.how == "batches")
     elif plan.how != "all":
         codes[labels.labelled] = rng.permutation(codes[labels.labelled])
     else:
@@ -383,7 +383,7 @@ def permuted_labels(data: TrainingData, draw: Draw, plan: PermutationPlan) -> Tr
     return data.with_labels(Labels(codes, labels.classes), pairs, seed)
 
 
-def _exchanged_codes(
+def _permuted_codes(
     data: TrainingData, rng: np.random.Generator, *, within_batches: bool
 ) -> NDArray[np.int32]:
     codes, units = data.labels.codes.copy(), units_of(data)
@@ -447,7 +447,7 @@ def permuted_rows(data: TrainingData, draw: Draw, how: How) -> NDArray[np.int64]
     seed, labelling = draw
     rng = np.random.default_rng(seed)
     if data.design.groups is not None or data.design.batches is not None:
-        return _exchanged_blocks(data, rng, how)
+        return _permuted_blocks(data, rng, how)
     if how == "all":
         return rng.permutation(data.n_rows)
     order, labelled = np.arange(data.n_rows), data.labels.labelled
@@ -460,7 +460,7 @@ def permuted_rows(data: TrainingData, draw: Draw, how: How) -> NDArray[np.int64]
     return order
 
 
-def _exchanged_blocks(data: TrainingData, rng: np.random.Generator, how: How) -> NDArray[np.int64]:
+def _permuted_blocks(data: TrainingData, rng: np.random.Generator, how: How) -> NDArray[np.int64]:
     units, is_labelled = units_of(data), data.labels.codes != UNLABELLED
     n_units = len(units.sizes)
     if how == "all":
@@ -564,7 +564,7 @@ def _mean_up(sizes: Ints) -> int:
 
 def row_numbers(data: TrainingData) -> tuple[Floats, Floats]:
     """Return the `NUMBERS` of each row, and the rows in 32 random directions; made once."""
-    made: tuple[Floats, Floats] = data.once("row numbers", _find_row_numbers)
+    made: tuple[Floats, Floats] = data.cached("row numbers", _find_row_numbers)
     return made
 
 

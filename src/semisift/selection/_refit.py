@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from semisift.base._training_data import TrainingData
 from semisift.parallel import Workers
-from semisift.transduction._components import hand_down, make_components
+from semisift.transduction._components import make_components, share_components
 from semisift.utils._columns import blocks, some_rows
 from semisift.utils._labels import UNLABELLED, Labels
 from semisift.utils._redundancy import put_copies_last
@@ -156,7 +156,7 @@ def with_columns(data: TrainingData, extra: Any, seed: int, *, own_graph: bool) 
         dtype = np.result_type(data.X, extra)
         X = np.concatenate([data.X.T, extra.T], dtype=dtype).T
     source = None if own_graph else data
-    return replace(data, X=X, seed=seed, feature_names=None, graph_source=source, whole=None)
+    return replace(data, X=X, seed=seed, feature_names=None, graph_source=source, full=None)
 
 
 def with_shadows(data: TrainingData, seed: int, *, own_graph: bool = False) -> TrainingData:
@@ -292,11 +292,11 @@ def take_rows(data: TrainingData, rows: Ints, seed: int) -> TrainingData:
         seed=seed,
         given_pairs=pairs,
         graph_source=None,
-        whole=None,
+        full=None,
         numbers=None,
         design=data.design.take(rows),
     )
-    hand_down(data, part, rows)
+    share_components(data, part, rows)
     return part
 
 
@@ -408,7 +408,7 @@ def parallel_map(
     """
     most = MAX_BYTES // max(1, data.X.data.nbytes)
     with Workers(n_jobs, most) as workers:
-        sent = data.lean() if workers.is_cluster else data
+        sent = data.without_caches() if workers.is_cluster else data
         yield from workers.map(task, iter(items), sent, *shared)
 
 

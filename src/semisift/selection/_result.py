@@ -34,7 +34,7 @@ FIRST_NAMES = 3
 MAX_LISTED = 50
 
 
-class Families(NamedTuple):
+class CorrelatedGroups(NamedTuple):
     """What is shown of a result first, as places of features.
 
     Attributes
@@ -215,7 +215,7 @@ class RankingResult:
         return np.sort(np.concatenate([np.flatnonzero(kept)[:MAX_LISTED], others]))
 
     @cached_property
-    def families(self) -> Families:
+    def correlated_groups(self) -> CorrelatedGroups:
         """What to show first, so that no strong feature is hidden behind what represents it."""
         order = np.arange(len(self)) if self.score_rank is None else np.argsort(self.score_rank)
         best = order[~np.isnan(self.scores[order])][:N_SHOWN]
@@ -227,7 +227,7 @@ class RankingResult:
             place: members[: max(FIRST_NAMES, len(strong.intersection(members)))]
             for place, members in self.copies.items()
         }
-        return Families(best, np.union1d(self.listed, stand), named)
+        return CorrelatedGroups(best, np.union1d(self.listed, stand), named)
 
     @cached_property
     def trust(self) -> Trust | None:
@@ -348,7 +348,7 @@ def ranking_result(
         draws=draws,
         chance=chance_of(ranker),
         place_of=place_of,
-        **_families(ranker, columns, place_of),
+        **_correlated_groups(ranker, columns, place_of),
         **_of_columns(ranker, columns),
     )
 
@@ -363,7 +363,7 @@ def _selection(ranker: "FeatureRanker") -> tuple[Bools, Any]:
     return selected, "half" if wanted is None else by_rule
 
 
-def _families(ranker: "FeatureRanker", columns: Ints, place_of: Ints) -> dict[str, Any]:
+def _correlated_groups(ranker: "FeatureRanker", columns: Ints, place_of: Ints) -> dict[str, Any]:
     """Return who represents whom; `place_of` has the place of the feature of each column."""
     score_rank = np.argsort(np.argsort(ranker.score_ranking_[columns])) + 1
     if not hasattr(ranker, "representative_"):

@@ -35,7 +35,7 @@ SENTENCES: dict[str, Any] = tomllib.loads(
 
 
 @dataclass(frozen=True)
-class Counted:
+class DecisionCount:
     """How many features were decided on in one way, what readers call that, and what it means."""
 
     decision: str
@@ -57,7 +57,7 @@ class Trust:
         What the test of the labels found; empty where there was none.
     passed : bool
         Whether the labels tell something.
-    counted : list of Counted
+    counted : list of DecisionCount
         The same, a line for each decision and one for correlated features.
     error : str
         Which error of the decisions is bounded.
@@ -70,7 +70,7 @@ class Trust:
     summary: str
     test: str
     passed: bool
-    counted: list[Counted]
+    counted: list[DecisionCount]
     error: str
     stability: str
     notes: list[str]
@@ -79,8 +79,8 @@ class Trust:
 def summarize(result: "RankingResult") -> Trust | None:
     """Return how sure a result is; None where the ranker has no rule and was not assessed."""
     found, decided = result.assessment, bool(result.counts)
-    texts = ["", ""] if found is None else [say_test(found), _reconcile(result, found)]
-    test, stable = " ".join(filter(None, texts)), "" if found is None else say_stability(found)
+    texts = ["", ""] if found is None else [format_test(found), _reconcile(result, found)]
+    test, stable = " ".join(filter(None, texts)), "" if found is None else format_stability(found)
     if not (decided or test or stable):
         return None
     texts = [_format_decisions(result) if decided else "", "" if found is None else _caution(found)]
@@ -98,7 +98,7 @@ def summarize(result: "RankingResult") -> Trust | None:
 # The ranking as a whole ---------------------------------------------------------------------------
 
 
-def say_test(found: "Assessment") -> str:
+def format_test(found: "Assessment") -> str:
     """Return what the permutation test found; nothing where there was none."""
     p, n = found.p_value, found.n_permutations
     if math.isnan(p):
@@ -106,7 +106,7 @@ def say_test(found: "Assessment") -> str:
     advice = f"Label {'rows of more groups' if found.has_groups else 'more rows'} before you build"
     if not found.passed and found.least_p_value > SIGNIFICANT:
         assert found.plan is not None
-        return f"{say_too_few(found.plan, found.least_p_value)} {advice} on it."
+        return f"{format_too_few(found.plan, found.least_p_value)} {advice} on it."
     # with permuted features the better of two scores counts, at half the level
     n_as_high = round(p * (n + 1) / (1 if found.null == "permuted_labels" else 2)) - 1
     sentences = SENTENCES["test"][found.null]
@@ -118,7 +118,7 @@ def say_test(found: "Assessment") -> str:
     return text.format(n=n, p=p, as_high=as_high, trials=trials)
 
 
-def say_too_few(plan: "PermutationPlan", least: float) -> str:
+def format_too_few(plan: "PermutationPlan", least: float) -> str:
     """Return that labels can be permuted in too few ways to confirm anything."""
     unit = "group" if plan.has_groups else "labelled row"
     ways = plural(round(math.exp(plan.log_ways)), "way")
@@ -128,7 +128,7 @@ def say_too_few(plan: "PermutationPlan", least: float) -> str:
     )
 
 
-def say_exchange(found: "Assessment") -> str:
+def format_permutation(found: "Assessment") -> str:
     """Return between which groups and batches labels were permuted; nothing if none were given."""
     plan = found.plan
     if plan is None or math.isnan(found.p_value):
@@ -172,9 +172,9 @@ def _caution(found: "Assessment") -> str:
     )
 
 
-def say_stability(found: "Assessment") -> str:
+def format_stability(found: "Assessment") -> str:
     """Return how alike the best features on different halves of the rows are."""
-    stable, family = found.stability, found.family_stability
+    stable, grouped = found.stability, found.family_stability
     if stable is None or math.isnan(stable.value):
         return ""
     n_best = found.n_best - found.n_kept
@@ -190,16 +190,16 @@ def say_stability(found: "Assessment") -> str:
         f"{stable.value:.2f} (95% interval {stable.low:.2f} to {stable.high:.2f}), where 1 is "
         "always the same and 0 as alike as random picks."
     )
-    if family is not None and family.value >= stable.value + NOTABLE:
+    if grouped is not None and grouped.value >= stable.value + NOTABLE:
         text += " Correlated features replace each other: counted as one, their stability is "
-        text += f"{family.value:.2f}."
+        text += f"{grouped.value:.2f}."
     return text
 
 
 # Features -----------------------------------------------------------------------------------------
 
 
-def say_selection(result: "RankingResult") -> str:
+def format_selection(result: "RankingResult") -> str:
     """Return how the number of selected features came about."""
     cutoff, n_kept = result.cutoff, 0 if result.kept is None else int(result.kept.sum())
     by = NULLS[result.null] if cutoff is None else f"the {cutoff.rule} rule"
@@ -212,7 +212,7 @@ def say_selection(result: "RankingResult") -> str:
     }[result.selected_by]
 
 
-def say_known(result: "RankingResult") -> list[str]:
+def format_feature_constraints(result: "RankingResult") -> list[str]:
     """Return which constraints on the features were given, and what they do to the ranking."""
     texts, excluded = [], np.zeros(len(result), dtype=bool)
     if result.kept is not None:
@@ -243,7 +243,7 @@ def _features(which: Bools) -> str:
     return f"{plural(n, 'feature')} {'was' if n == 1 else 'were'}"
 
 
-def say_marks(result: "RankingResult", place: int) -> list[str]:
+def format_marks(result: "RankingResult", place: int) -> list[str]:
     """Return in a few words which constraints there were on one feature."""
     kept, excluded, prior = result.kept, result.excluded, result.feature_weights
     n_columns = 1 if result.n_columns is None else result.n_columns[place]
@@ -256,7 +256,7 @@ def say_marks(result: "RankingResult", place: int) -> list[str]:
     return [mark for mark, is_there in marks.items() if is_there]
 
 
-def say_copies(result: "RankingResult") -> str:
+def format_correlated_features(result: "RankingResult") -> str:
     """Return what was done about correlated features; nothing where nothing was."""
     threshold = getattr(result.ranker, "redundancy_threshold_", None)
     if result.representative is None or threshold is None:
@@ -303,9 +303,9 @@ def _reconcile(result: "RankingResult", found: "Assessment") -> str:
         if found.null == "permuted_features":
             about = "the best feature of each time, whichever it was"
             best = "permuted features almost every time"
-        asked = f"do better than the best of all {len(result):,} {best}"
-        asked = asked if cutoff is None else f"pass the {cutoff.rule} rule"
-        return f"This is about {about}; to be significant, a feature must by itself {asked}."
+        needed = f"do better than the best of all {len(result):,} {best}"
+        needed = needed if cutoff is None else f"pass the {cutoff.rule} rule"
+        return f"This is about {about}; to be significant, a feature must by itself {needed}."
     if cutoff is None:
         return ""
     other = "which bounds another error"
@@ -313,7 +313,7 @@ def _reconcile(result: "RankingResult", found: "Assessment") -> str:
     return f"What is significant passed the {cutoff.rule} rule, {why}."
 
 
-def _count(result: "RankingResult") -> list[Counted]:
+def _count(result: "RankingResult") -> list[DecisionCount]:
     """Return what was decided how often, and what that means."""
     counts, cutoff, by_labels = result.counts, result.cutoff, SENTENCES[_compared(result)]
     meanings = dict(by_labels if cutoff is None else SENTENCES[cutoff.rule])
@@ -323,12 +323,14 @@ def _count(result: "RankingResult") -> list[Counted]:
         best = f"among the best {cutoff.n_best:,}" if cutoff.n_best > 1 else "the best feature"
         given = {"best": best, "threshold": cutoff.threshold}
         meanings = {name: text.format(**given) for name, text in meanings.items()}
-    lines = [Counted(each, counts[each], word, meanings[each]) for each, word in WORDS.items()]
+    lines = [
+        DecisionCount(each, counts[each], word, meanings[each]) for each, word in WORDS.items()
+    ]
     if n_copies := counts["correlated_features"]:
         clause = "correlate with a better feature, which represents them, and are not counted above"
         n_as_good = int(np.sum((result.decisions == "significant") & result.is_copy))
         clause += f"; {n_as_good:,} of them passed the same test" if n_as_good else ""
-        lines.append(Counted("correlated_features", n_copies, "correlated features", clause))
+        lines.append(DecisionCount("correlated_features", n_copies, "correlated features", clause))
     return lines
 
 
@@ -356,10 +358,10 @@ def _format_assumptions(result: "RankingResult") -> list[str]:
     if found is None:
         return notes
     notes += _format_other_decisions(result, found)
-    notes += filter(None, [say_exchange(found)])
+    notes += filter(None, [format_permutation(found)])
     plan = found.plan
     if found.passed and plan is not None and found.least_p_value > ALPHA:
-        notes.append(say_too_few(plan, found.least_p_value))
+        notes.append(format_too_few(plan, found.least_p_value))
     is_special = plan is not None and (plan.has_groups or plan.is_one_class)
     if not (math.isnan(found.p_value) or found.permuted or is_special):
         what = "shuffled labels went to rows drawn from all rows"

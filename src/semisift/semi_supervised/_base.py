@@ -3,8 +3,8 @@
 CoTrainedClassifier: what every co-training classifier does around its loop.
 
 A classifier implements two methods: ``_co_train(data)`` labels rows and keeps the members,
-``_judgements(members, X)`` returns their votes for each class. The base validates, reads the labels
-and tells what was labelled when.
+``_votes_and_choices(members, X)`` returns their votes for each class. The base validates, reads the
+labels and keeps what was labelled when.
 """
 
 from abc import abstractmethod
@@ -244,14 +244,14 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
         clean = self._clean(safe_indexing(X, rows))
         found = []
         for members in (self._first_members, self._members):
-            votes, choices = self._judgements(members, clean)
+            votes, choices = self._votes_and_choices(members, clean)
             is_right = self.classes_[choices] == truth
             accuracy = float((self.classes_[votes.argmax(axis=1)] == truth).mean())
             found.append(Quality(accuracy, float(is_right.mean()), entropy_diversity(is_right)))
         return CommitteeReport(*found)
 
     @abstractmethod
-    def _judgements(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
+    def _votes_and_choices(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
         """Return the votes, (n_rows, n_classes), and the members' choices, (n_members, n_rows).
 
         X is as in ``data.X``.
@@ -267,7 +267,7 @@ class CoTrainedClassifier(SemiSupervisedClassifier):
 
     def _vote(self, X: Any) -> NDArray[np.floating]:
         """Return the votes for each class, (n_rows, n_classes), none of them negative."""
-        return self._judgements(self._members, X)[0]
+        return self._votes_and_choices(self._members, X)[0]
 
     def _n_tasks(self, data: TrainingData) -> int | None:
         """Return how many items `_co_train` will pass through `_progress`; None if unknown."""

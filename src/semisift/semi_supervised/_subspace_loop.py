@@ -61,7 +61,7 @@ Picks = tuple[NDArray[np.intp], NDArray[np.intp]]
 class Trainer:
     """Shows labelled rows to the classifiers of all subspaces; the base class of two kinds.
 
-    Each has ``judge()``, the mean shares of the classes for `rows` in whole units of `SHARE`, and
+    Each has ``mean_shares()``, the mean shares of the classes for `rows` in units of `SHARE`, and
     ``members()``, the classifiers before the first row was added and after the last: with a length
     and ``shares(X)``, the shares of the classes, of shape (n_subspaces, n_rows, n_classes).
 
@@ -115,16 +115,16 @@ class EstimatorTrainer(Trainer):
         self.first: EstimatorPredictors | None = None
         self.n_fitted = 0  # how many rows were labelled then
 
-    def judge(self) -> Floats:
+    def mean_shares(self) -> Floats:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
-        return rounded(self.judge_each(self.rows).mean(axis=0))
+        return rounded(self.predict_each(self.rows).mean(axis=0))
 
-    def judge_each(self, rows: Ints) -> Floats:
+    def predict_each(self, rows: Ints) -> Floats:
         """Return the shares of the classes for some rows, (n_subspaces, n_rows, n_classes)."""
         n_labelled = len(self.context.labelled)
         added = self.known[n_labelled:], self.codes[n_labelled:]
         ranges = [(start, self.subspaces[start:stop]) for start, stop in self.committee.ranges()]
-        answers = self.committee.map(fit_and_judge, ranges, self.context, added, rows)
+        answers = self.committee.map(fit_and_predict, ranges, self.context, added, rows)
         fitted, shares = zip(*answers, strict=True)
         self.last, self.n_fitted = EstimatorPredictors.join(fitted), len(self.known)
         self.first = self.first or self.last
@@ -133,12 +133,12 @@ class EstimatorTrainer(Trainer):
     def members(self) -> tuple[Any, Any]:
         """Return the classifiers before the first row was added and after the last."""
         if self.n_fitted < len(self.known):
-            self.judge_each(self.rows[:0])
+            self.predict_each(self.rows[:0])
         return self.first, self.last
 
 
 @np.errstate(over="ignore", invalid="ignore")  # scikit-learn adds up all values to check them
-def fit_and_judge(
+def fit_and_predict(
     job: tuple[int, list[Int32s]], context: EstimatorContext, added: tuple[Ints, Ints], rows: Ints
 ) -> tuple[EstimatorPredictors, Floats]:
     """Fit some members on the labelled and the added rows; return their shares for other rows."""
@@ -297,7 +297,7 @@ class NeighbourTrainer(Trainer):
         self.near = Vicinity(np.asfortranarray(self.values[self.rows]), self.setting)
         self._show(0)
 
-    def judge(self) -> Floats:
+    def mean_shares(self) -> Floats:
         """Return the mean shares of the classes for `rows`, rounded to whole units."""
         n_votes = self.near.kept.shape[0] * self.near.kept.shape[2]
         return rounded(self.near.votes[self.is_left] / n_votes)
@@ -399,9 +399,9 @@ class SubspaceClassifier(CoTrainedClassifier):
 
     def _pick(self, trainer: Any, seed: int, n_iter: int) -> Picks:
         """Return the places of the rows that are added in an iteration, and their classes."""
-        return pick(trainer.judge(), trainer.rows, seed, n_iter, int(self.k_best))
+        return pick(trainer.mean_shares(), trainer.rows, seed, n_iter, int(self.k_best))
 
-    def _judgements(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
+    def _votes_and_choices(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
         rows = X.tocsr() if issparse(X) else X
         n_classes = len(self.classes_)
         votes, choices = [], []

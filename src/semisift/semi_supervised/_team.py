@@ -112,9 +112,9 @@ class Team:
 
     def labelling(self, n_iter: int, stop: Stop) -> Labelling:
         """Return what the members were given: the label that most of them have for a row."""
-        held = self.bags.rows >= 0
+        is_used = self.bags.rows >= 0
         votes = np.zeros((self.data.n_rows, self.labels.n_classes), dtype=np.int64)
-        np.add.at(votes, (self.bags.rows[held], self.bags.labels[held]), 1)
+        np.add.at(votes, (self.bags.rows[is_used], self.bags.labels[is_used]), 1)
         codes = np.where(votes.any(axis=1), votes.argmax(axis=1), self.labels.codes)
         iterations = np.where(codes < 0, -1, self.first_round)
         return Labelling(codes, iterations, n_iter, stop)
@@ -261,7 +261,7 @@ class CommitteeClassifier(CoTrainedClassifier):
         X = for_members(self._members, X)
         return np.asarray(self._members.vote(X, self.voting == "soft"), dtype=np.float64)
 
-    def _judgements(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
+    def _votes_and_choices(self, members: Any, X: Any) -> tuple[NDArray[np.floating], Ints]:
         X = for_members(members, X)
         choices = members.vote_each(X, False).argmax(axis=2)
         return members.vote(X, self.voting == "soft"), choices
@@ -290,5 +290,5 @@ def pad_rows(chosen: Bools, rows: Int32s, *values: NDArray[Any]) -> tuple[NDArra
     """
     width = chosen.sum(axis=1).max(initial=0)
     place = np.argsort(~chosen, axis=1, kind="stable")[:, :width]
-    listed = np.where(np.take_along_axis(chosen, place, axis=1), rows[place], np.int32(-1))
-    return listed, *(np.take_along_axis(value, place, axis=1) for value in values)
+    picked = np.where(np.take_along_axis(chosen, place, axis=1), rows[place], np.int32(-1))
+    return picked, *(np.take_along_axis(value, place, axis=1) for value in values)

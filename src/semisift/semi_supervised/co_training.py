@@ -127,7 +127,7 @@ class CoTraining(SubspaceClassifier):
     def _pick(self, trainer: EstimatorTrainer, seed: int, n_iter: int) -> Picks:
         # rows stand in the order in which they enter the pool, and those that leave make room
         pool = trainer.rows[: self.pool_size]
-        shares = rounded(trainer.judge_each(pool))
+        shares = rounded(trainer.predict_each(pool))
         one, other = (pick(own, pool, seed, n_iter, self.n_per_class_) for own in shares)
         return merge_picks(one, other, shares.max(axis=2))
 
@@ -153,11 +153,11 @@ def merge_picks(one: Picks, other: Picks, sureness: Floats) -> Picks:
     for mine, (places, codes) in zip(given, (one, other), strict=True):
         mine[places] = codes
     clash = (given >= 0).all(axis=0) & (given[0] != given[1])
-    settled = given.max(axis=0)
+    resolved = given.max(axis=0)
     surer = given[sureness.argmax(axis=0), np.arange(n_pool)]
-    settled[clash] = np.where(sureness[0] == sureness[1], -1, surer)[clash]
-    chosen = np.flatnonzero(settled >= 0)
-    return chosen, settled[chosen]
+    resolved[clash] = np.where(sureness[0] == sureness[1], -1, surer)[clash]
+    chosen = np.flatnonzero(resolved >= 0)
+    return chosen, resolved[chosen]
 
 
 def shuffled(rows: Ints, seed: int) -> Ints:

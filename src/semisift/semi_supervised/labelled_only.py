@@ -125,7 +125,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        self._check_asked(X)
+        self._check_predict_input(X)
         return checks.labels_of(self.estimator_, X, self.classes_)
 
     @available_if(estimator_has("predict_proba"))
@@ -140,7 +140,7 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        self._check_asked(X)
+        self._check_predict_input(X)
         return checks.probabilities_of(self.estimator_, X, self.classes_)[1]
 
     @available_if(estimator_has("decision_function"))
@@ -155,10 +155,10 @@ class LabelledOnly(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        self._check_asked(X)
+        self._check_predict_input(X)
         return checks.decisions_of(self.estimator_, X, self.classes_)[1]
 
-    def _check_asked(self, X: Any) -> None:
+    def _check_predict_input(self, X: Any) -> None:
         check_is_fitted(self)
         check_structure(X)
         check_unmasked(X)

@@ -109,7 +109,7 @@ class SelfTraining(SubspaceClassifier):
                     "label_by='min_confidence' needs an estimator with predict_proba: got "
                     f"{estimator!r}."
                 )
-            trainer.judge_each(trainer.rows[:1])  # what it answers is checked
+            trainer.predict_each(trainer.rows[:1])  # what it answers is checked
             begin, _ = trainer.members()
         (member,), data = begin.fitted, trainer.context.table
         rows = begin.row_format.take(data, np.arange(training.n_rows), member.columns)

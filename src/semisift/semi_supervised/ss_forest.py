@@ -195,7 +195,7 @@ def oob_error(team: Team) -> float:
     labelled = team.labels.labelled
     votes = team.own[:, labelled] * team.out_of_bag[:, :, None].astype(np.int64)
     opinion = decide(votes.sum(axis=0))
-    judged = opinion.confidence > 0
-    if not judged.any():
+    is_rated = opinion.confidence > 0
+    if not is_rated.any():
         return float("nan")
-    return float((opinion.label != team.labels.codes[labelled])[judged].mean())
+    return float((opinion.label != team.labels.codes[labelled])[is_rated].mean())

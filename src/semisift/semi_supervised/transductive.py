@@ -127,7 +127,7 @@ class TransductiveClassifier(SemiSupervisedClassifier):
         self._depth = found.depth
         T = self._without_depth(T, data.X)
         self.classes_ = labels.classes
-        self.label_distributions_ = found.told(labels.codes)
+        self.label_distributions_ = found.distributions(labels.codes)
         self.transduction_ = labels.classes[found.codes]
         self.stability_ = found.stability
         self.label_trust_ = found.trust

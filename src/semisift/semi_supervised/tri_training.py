@@ -116,9 +116,9 @@ def teach(team: Team, error: Floats, size: NDArray[np.int64], n_round: int) -> t
     for i in range(N_LEARNERS):
         first, second = (j for j in range(N_LEARNERS) if j != i)
         agreed = predicted[first] == predicted[second]
-        judged = labels.labelled[agreed[labels.labelled]]
-        wrong = predicted[first, judged] != labels.codes[judged]
-        e = wrong.mean() if len(judged) else CHANCE
+        agreed_rows = labels.labelled[agreed[labels.labelled]]
+        wrong = predicted[first, agreed_rows] != labels.codes[agreed_rows]
+        e = wrong.mean() if len(agreed_rows) else CHANCE
         rows = labels.unlabelled[agreed[labels.unlabelled]]
         n_taken, size[i] = count_rows(e, error[i], int(size[i]), len(rows))
         if not n_taken:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked:
+class Parameters:
     """What a user asked for; the names are those of `semisift.tl.rank_markers`.
 
     Attributes
@@ -80,7 +80,7 @@ class Asked:
             raise ValueError(f"{problem}. Those that do: {able}.")
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Asked":
+    def of(cls, given: Mapping[str, Any]) -> "Parameters":
         """Return what the arguments of a function say, with its ``**params`` as `settings`."""
         names = [each.name for each in fields(cls) if each.name in given]
         return cls(**{name: given[name] for name in names}, settings=given["params"])
@@ -113,7 +113,7 @@ class Asked:
         return {**found, "settings": repr(_plain(self.settings))}
 
     @classmethod
-    def again(cls, kept: Mapping[str, Any], **others: Any) -> "Asked":
+    def again(cls, kept: Mapping[str, Any], **others: Any) -> "Parameters":
         """Return what was asked for when results were made; None may be lost in a file."""
         text = str(kept["settings"])
         settings = python_value(text)

@@ -7,7 +7,7 @@ import numpy as np
 
 from semisift.base._docstrings import fill_slots
 from semisift.selection import ranking_result
-from semisift.tl._parameters import Asked
+from semisift.tl._parameters import Parameters
 from semisift.tl._read import Fitted, fit
 from semisift.tl._write import (
     KEY,
@@ -404,9 +404,9 @@ def assess(
     check_integer(n_resamples, "n_resamples", 0)
     check_integer(n_permutations, "n_permutations", 0)
     written = _results(adata, key)
-    asked = Asked.again(written["params"], n_jobs=n_jobs, max_memory=max_memory)
+    parameters = Parameters.again(written["params"], n_jobs=n_jobs, max_memory=max_memory)
     with quiet():  # it was said when the ranking was made
-        fitted = fit(adata, asked)
+        fitted = fit(adata, parameters)
     given, ranker = fitted.given, fitted.ranker
     there = given.places >= 0
     ranks = np.asarray(adata.var[f"{key}_rank"], dtype=np.float64)[given.places[there]]
@@ -434,7 +434,7 @@ def _fit(given: dict[str, Any], default_key: str) -> tuple[Fitted, str]:
     key = default_key if given["key_added"] is None else given["key_added"]
     check_target(given["adata"], given["copy"])
     check_key(key, given["labels_key"])
-    return fit(given["adata"], Asked.of(given)), key
+    return fit(given["adata"], Parameters.of(given)), key
 
 
 def _results(adata: Any, key: str) -> Any:

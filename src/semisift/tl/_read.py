@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from semisift.base._data_kind import Kind, are_whole, kind_of_cells, takes_logarithms
+from semisift.base._data_kind import Kind, are_integers, kind_of_cells, takes_logarithms
 from semisift.base._sample_info import parse_design
 from semisift.io._guards import import_extra
 from semisift.io._on_disk import few_rows
 from semisift.out_of_core._matrix import OutOfCoreMatrix
 from semisift.out_of_core._sources import DerivedSource, find_source
 from semisift.preprocessing._counts import first_no_count, format_total, to_log_shares
-from semisift.tl._parameters import Asked
+from semisift.tl._parameters import Parameters
 from semisift.utils._labels import (
     UNLABELLED,
     WORDS,
@@ -28,8 +28,8 @@ from semisift.utils._labels import (
     as_class,
     is_unlabelled,
     parse_labels,
-    tell_unlabelled,
     unlabelled_words,
+    warn_unlabelled_text,
 )
 from semisift.utils._named_array import with_names
 from semisift.utils._text import examples, plural, quote
@@ -85,14 +85,14 @@ class Taken(NamedTuple):
     words: str
 
 
-def take_values(adata: Any, asked: Asked) -> Taken:
+def take_values(adata: Any, parameters: Parameters) -> Taken:
     """Take the values of the genes that are to be ranked, counts as logarithms of shares."""
-    X, var, where = _find_table(adata, asked.layer, asked.use_raw)
+    X, var, where = _find_table(adata, parameters.layer, parameters.use_raw)
     every = _names_of_genes(var.index, where)
     places = np.arange(len(every))
-    if asked.use_raw:
+    if parameters.use_raw:
         places = np.asarray(adata.var_names.get_indexer(every), dtype=np.int64)
-    chosen = _chosen(var, asked.mask_var, "raw.var" if asked.use_raw else "var")
+    chosen = _chosen(var, parameters.mask_var, "raw.var" if parameters.use_raw else "var")
     names, places = every[chosen], places[chosen]
     if not len(names) or not adata.n_obs:
         raise ValueError(f"{where} must have cells and genes: its shape is {tuple(X.shape)}.")
@@ -101,15 +101,15 @@ def take_values(adata: Any, asked: Asked) -> Taken:
         X, is_log, words = _scale(
             X.tocsr() if issparse(X) else np.asarray(X),
             where,
-            asked.normalize,
+            parameters.normalize,
             adata.obs_names,
             every,
         )
         rows: Any = with_names(X[:, chosen] if selects else X, names, is_log=is_log)
     else:
-        about: dict[str, Any] = {"max_memory": asked.max_memory, "name": where}
+        about: dict[str, Any] = {"max_memory": parameters.max_memory, "name": where}
         rows = OutOfCoreMatrix(source, feature_names=every, **about)
-        rows, is_log, words = _scale(rows, where, asked.normalize)
+        rows, is_log, words = _scale(rows, where, parameters.normalize)
         if selects:
             part = DerivedSource(rows.source, columns=chosen)
             rows = OutOfCoreMatrix(part, feature_names=names, **about)
@@ -145,7 +145,7 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
     """Return the numbers of the genes that a mask names."""
     if mask is None:
         return np.arange(len(var.index))
-    said = f"mask_var={quote(mask)}" if isinstance(mask, str) else "mask_var"
+    option = f"mask_var={quote(mask)}" if isinstance(mask, str) else "mask_var"
     if isinstance(mask, str):
         mask = column_of(var, mask, "mask_var", where)
     elif hasattr(mask, "iloc") and not mask.index.equals(var.index):
@@ -154,9 +154,9 @@ def _chosen(var: Any, mask: Any, where: str) -> NDArray[np.intp]:
     if values.shape != (len(var.index),) or values.dtype != bool:
         genes = f"{plural(len(var.index), 'gene')} of adata.{where}"
         got = f"got values of type {values.dtype} and shape {values.shape}"
-        raise ValueError(f"{said} must say True or False of each of {genes}: {got}.")
+        raise ValueError(f"{option} must say True or False of each of {genes}: {got}.")
     if not values.any():
-        raise ValueError(f"{said} must leave a gene to rank: it is False for all of them.")
+        raise ValueError(f"{option} must leave a gene to rank: it is False for all of them.")
     return np.flatnonzero(values)
 
 
@@ -171,9 +171,9 @@ def _scale(
     Rows in a file are judged by some of them; `cells` and `genes` are the names of others.
     """
     some = few_rows(X)
-    kind, is_whole = kind_of_cells(some), are_whole(some)
+    kind, is_integer = kind_of_cells(some), are_integers(some)
     lowest = np.fmin.reduce(some.data if issparse(some) else some, axis=None, initial=0.0)
-    if normalize is None and kind == "measurements" and is_whole and lowest >= 0:
+    if normalize is None and kind == "measurements" and is_integer and lowest >= 0:
         warn(
             f"{where} holds whole numbers of 0 or more, of which more than half are not 0, and "
             "they are taken as they are. If they are counts, say normalize=True, so that cells "
@@ -181,7 +181,7 @@ def _scale(
             UserWarning,
         )
     name = NAMES[kind]
-    if kind == "counts" and not is_whole:
+    if kind == "counts" and not is_integer:
         name = "large fractions, mostly 0, as of counts that were brought to one total"
     if not takes_logarithms(kind, normalize):
         below = ", some of them below 0, of which there are no fold changes" * bool(lowest < 0)
@@ -273,23 +273,23 @@ def check_adata(adata: Any) -> None:
         raise TypeError(f"adata must be an AnnData: got {type(adata).__name__}.")
 
 
-def read_given(adata: Any, asked: Asked) -> Given:
+def read_given(adata: Any, parameters: Parameters) -> Given:
     """Take what was asked for from an AnnData, or say what is wrong with it."""
-    y, order = read_labels(adata, asked.labels_key, asked.unlabeled_category)
-    with _naming("labels_key", asked.labels_key):
+    y, order = read_labels(adata, parameters.labels_key, parameters.unlabeled_category)
+    with _error_context("labels_key", parameters.labels_key):
         labels = parse_labels(y, adata.n_obs)
     of_rows = {}
     for parameter, argument in OF_CELLS.items():
-        if (key := getattr(asked, parameter)) is not None:
+        if (key := getattr(parameters, parameter)) is not None:
             of_rows[argument] = column_of(adata.obs, key, parameter, "obs").tolist()
-            with _naming(parameter, key):
+            with _error_context(parameter, key):
                 parse_design(adata.n_obs, **{argument: of_rows[argument]})
-    X, names, places, words = take_values(adata, asked)
+    X, names, places, words = take_values(adata, parameters)
     return Given(X, y, labels, order, names, places, of_rows, words)
 
 
 @contextmanager
-def _naming(parameter: str, value: Any) -> Iterator[None]:
+def _error_context(parameter: str, value: Any) -> Iterator[None]:
     """Say which parameter holds what cannot be used."""
     try:
         yield
@@ -377,10 +377,10 @@ def _warn_of_none(values: list[Any], n_classes: int, n_cells: list[int], labels_
             f"{where} holds {quote(unclear[0])}, which may be a class or mean that a cell has no "
             f"label. Say unlabeled_category={quote(unclear[0])}, or give the class another name."
         )
-    told: Counter[str] = Counter()
+    unlabelled_text: Counter[str] = Counter()
     for value, n in texts.items():
-        told.update({value.strip(): n} if value.strip() in WORDS - {""} else {})
-    tell_unlabelled(told, where)
+        unlabelled_text.update({value.strip(): n} if value.strip() in WORDS - {""} else {})
+    warn_unlabelled_text(unlabelled_text, where)
     named = [value for value in texts if value.strip().casefold() in PERHAPS_NONE]
     if named := [value for value in named if value.strip() not in WORDS]:
         are = "is taken for a class" if len(named) == 1 else "are taken for classes"
@@ -397,7 +397,7 @@ def _warn_of_none(values: list[Any], n_classes: int, n_cells: list[int], labels_
 class Fitted(NamedTuple):
     """A ranker, and what it was fitted to."""
 
-    asked: Asked
+    parameters: Parameters
     given: Given
     ranker: "FeatureRanker"
 
@@ -408,11 +408,11 @@ class Fitted(NamedTuple):
         return self.ranker.markers(self.given.X, self.given.y, **self.given.of_rows)
 
 
-def fit(adata: Any, asked: Asked) -> Fitted:
+def fit(adata: Any, parameters: Parameters) -> Fitted:
     """Read what was asked for, and rank."""
-    given = read_given(adata, asked)
-    wanted, n_genes = asked.n_features, len(given.names)
+    given = read_given(adata, parameters)
+    wanted, n_genes = parameters.n_features, len(given.names)
     if isinstance(wanted, Integral) and wanted > n_genes:
         rule = f"at most {n_genes:,}, the number of genes that are ranked"
         raise ValueError(f"n_features must be {rule}: got {wanted:,}.")
-    return Fitted(asked, given, asked.ranker().fit(given.X, given.y, **given.of_rows))
+    return Fitted(parameters, given, parameters.ranker().fit(given.X, given.y, **given.of_rows))

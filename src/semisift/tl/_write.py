@@ -225,7 +225,7 @@ def can_be_named(name: Any) -> bool:
 
 def _facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
     """Return what ``.uns`` holds of how results were made."""
-    asked, given, ranker = fitted.asked, fitted.given, fitted.ranker
+    parameters, given, ranker = fitted.parameters, fitted.given, fitted.ranker
     classes = given.labels.classes
     counts = given.labels.counts[given.in_order(classes)]
     facts: dict[str, Any] = {
@@ -233,13 +233,13 @@ def _facts_of(adata: Any, key: str, fitted: Fitted) -> dict[str, Any]:
             "groupby": f"{key}_label" if hasattr(ranker, "transduction_") else f"{key}_given",
             "reference": "rest",
             "corr_method": "max-T",
-            **asked.kept(),
+            **parameters.kept(),
         },
         "shape": np.array(adata.shape),
         "values": given.values,
         "labelled": _frame({"cells": counts}, names_of_classes(given, classes), ["cells"]),
         "versions": versions((*PACKAGES, "anndata")),
-        "citation": METHODS[asked.method].citation,
+        "citation": METHODS[parameters.method].citation,
     }
     parts = [ranker, *(part for _, part in getattr(ranker, "rankers_", ()))]
     labeller: Any = next((part for part in parts if hasattr(part, "stability_")), None)

@@ -139,38 +139,38 @@ def mean_scores(of_classes: Floats) -> Floats:
 
 def label_all_rows(data: TrainingData, class_prior: Floats | None) -> tuple[SoftLabels, ClassSums]:
     """Label all rows of the training data that knows them, and add them up by class."""
-    whole, labels = data.whole, data.labels
-    assert whole is not None
+    full, labels = data.full, data.labels
+    assert full is not None
     axes = find_axes(data)
     T = axes.place(data.X)
     found = label_components(T, labels, data.design, class_prior)
     if found.depth is not None and data.design.depth is not None:
         T = found.depth.without(T, data.design.depth)
     machines = find_machines(T, labels, data.design, class_prior)
-    known = [vars(axes), machines, found.weights, whole.labels.codes, found.depth]
-    about = joblib.hash([*known, vars(whole.design)] if whole.design.is_known else known)
-    made = whole.rows.once("soft labels", about, lambda: _go_through(whole, axes, machines, found))
+    known = [vars(axes), machines, found.weights, full.labels.codes, found.depth]
+    about = joblib.hash([*known, vars(full.design)] if full.design.is_known else known)
+    made = full.rows.cached("soft labels", about, lambda: _go_through(full, axes, machines, found))
     sums = {name: array for name, array in made.items() if name != "shares"}
     return replace(found, shares=made["shares"]), ClassSums(**sums)
 
 
-def _go_through(whole: FullData, axes: Axes, machines: Any, found: SoftLabels) -> dict[str, Any]:
-    n_rows, n_columns = whole.rows.shape
-    codes, n_classes = whole.labels.codes, whole.labels.n_classes
-    row_weights, depths = whole.design.weights, whole.design.depth
+def _go_through(full: FullData, axes: Axes, machines: Any, found: SoftLabels) -> dict[str, Any]:
+    n_rows, n_columns = full.rows.shape
+    codes, n_classes = full.labels.codes, full.labels.n_classes
+    row_weights, depths = full.design.weights, full.design.depth
     shares = np.empty((n_rows, n_classes))
-    held = np.eye(n_classes)
-    running = RunningSums(n_classes, n_columns, whole.rows.has_missing)
+    indicator = np.eye(n_classes)
+    running = RunningSums(n_classes, n_columns, full.rows.has_missing)
     with one_blas_thread():
-        for start, block in whole.rows.blocks("labelling"):
+        for start, block in full.rows.blocks("labelling"):
             Z = axes.scale(block)
             own = slice(start, start + block.shape[0])
             T = axes.place_scaled(Z)
             if found.depth is not None:
                 T = found.depth.without(T, log_filled(block) if depths is None else depths[own])
-            said = shares_by(T, machines, found.weights)
+            predicted = shares_by(T, machines, found.weights)
             labelled = np.flatnonzero(codes[own] >= 0)
-            said[labelled] = held[codes[own][labelled]]
-            shares[own] = said
-            running.add(Z, block, said, None if row_weights is None else row_weights[own])
+            predicted[labelled] = indicator[codes[own][labelled]]
+            shares[own] = predicted
+            running.add(Z, block, predicted, None if row_weights is None else row_weights[own])
     return {"shares": shares, **vars(running.class_sums(shares, row_weights))}

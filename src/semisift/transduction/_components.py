@@ -104,9 +104,9 @@ class ScaledRows:
     def total(self) -> Floats:
         """How many rows count: one number, or with missing values one for each column."""
         everyone = np.ones((self.values.shape[0], 1))
-        return self.counted(everyone if self.weights is None else self.weights[:, None])[0]
+        return self.weight_sums(everyone if self.weights is None else self.weights[:, None])[0]
 
-    def counted(self, weights: Floats) -> Floats:
+    def weight_sums(self, weights: Floats) -> Floats:
         """Return what weights of rows, of shape (n, q), add up to in each column.
 
         The shape is (q, 1), or (q, p) where values are missing.
@@ -131,8 +131,8 @@ class ScaledRows:
 
     def class_sums(self, shares: Floats) -> ClassSums:
         """Return the sums of the rows by class, with shares of shape (n, n_classes)."""
-        counted = weighted(shares, self.weights)
-        return ClassSums(self.sums(counted), self.counted(counted), self.total, self.squares)
+        weighed = weighted(shares, self.weights)
+        return ClassSums(self.sums(weighed), self.weight_sums(weighed), self.total, self.squares)
 
     def sums(self, weights: Floats) -> Floats:
         """Return the weighted sums of the centred columns, of shape (q, p), by weights (n, q).
@@ -185,7 +185,7 @@ class ScaledRows:
 
 def scaled_rows(data: TrainingData) -> ScaledRows:
     """Return the rows of the training data on the scale on which they are compared; made once."""
-    made: ScaledRows = data.once(SCALED, _scale)
+    made: ScaledRows = data.cached(SCALED, _scale)
     return made
 
 
@@ -203,17 +203,17 @@ def components(data: TrainingData) -> Floats:
     float array of shape (n, d)
         Centred, of falling variance; d is at most 50. One of zeros where no two rows differ.
     """
-    made: Floats = (data.graph_source or data).once(COMPONENTS, _find_components)
+    made: Floats = (data.graph_source or data).cached(COMPONENTS, _find_components)
     return made
 
 
 def make_components(data: TrainingData) -> None:
-    """Make all that `hand_down` takes a part of, also where the components were sent alone."""
+    """Make what `share_components` takes a part of, also where components were sent alone."""
     scaled_rows(data)
     components(data)
 
 
-def hand_down(data: TrainingData, part: TrainingData, rows: Ints) -> None:
+def share_components(data: TrainingData, part: TrainingData, rows: Ints) -> None:
     """Let the training data of some of the rows have what was made of all of them, centred anew.
 
     The directions of the components are then those of all rows.
@@ -301,8 +301,8 @@ def _find_components(data: TrainingData) -> Floats:
     variance = weighted(np.square(found), rows.weights).sum(axis=0)
     found = found[:, variance > NEGLIGIBLE * variance[0]]
     # of the two directions of a component, the one of its largest value
-    counted = None if rows.weights is None else rows.weights > 0
-    largest = np.abs(weighted(found, counted)).argmax(axis=0)
+    has_weight = None if rows.weights is None else rows.weights > 0
+    largest = np.abs(weighted(found, has_weight)).argmax(axis=0)
     return np.asarray(found * np.where(found[largest, np.arange(found.shape[1])] < 0, -1.0, 1.0))
 
 
@@ -463,7 +463,7 @@ def find_axes(data: TrainingData) -> Axes:
     T, rows = components(data), scaled_rows(data)
     squares = weighted(np.square(T), rows.weights).sum(axis=0)
     with one_blas_thread():
-        counted = weighted(T, rows.weights)
-        loadings = rows.transposed_times(counted).astype(np.float64, copy=False)
+        weighed = weighted(T, rows.weights)
+        loadings = rows.transposed_times(weighed).astype(np.float64, copy=False)
     loadings /= np.where(squares > 0, squares, 1.0)
     return Axes(**vars(find_scale(data)), loadings=loadings)

@@ -37,7 +37,7 @@ SHARPNESS = 2.0
 
 
 def gaussian_classes(
-    T: Floats, held: Floats, class_prior: Floats | None, weights: Floats | None = None
+    T: Floats, indicator: Floats, class_prior: Floats | None, weights: Floats | None = None
 ) -> Floats:
     """Return the shares of the classes for several sets of held labels at once.
 
@@ -45,7 +45,7 @@ def gaussian_classes(
     ----------
     T : float array of shape (n, d) or (n_sets, n, d)
         Components, centred; the same for all sets, or those of each.
-    held : float array of shape (n_sets, n, n_classes)
+    indicator : float array of shape (n_sets, n, n_classes)
         1 for the label of a row that is held, else 0; each class has one such row.
     class_prior : float array of shape (n_classes,) or None
         The shares of the classes; None estimates them.
@@ -55,12 +55,12 @@ def gaussian_classes(
     -------
     float array of shape (n_sets, n, n_classes)
     """
-    shares = machine_shares(T, *gaussian_machines(T, held, class_prior, weights))
-    return np.where(held.any(axis=2, keepdims=True), held, shares)
+    shares = machine_shares(T, *gaussian_machines(T, indicator, class_prior, weights))
+    return np.where(indicator.any(axis=2, keepdims=True), indicator, shares)
 
 
 def gaussian_machines(
-    T: Floats, held: Floats, class_prior: Floats | None, weights: Floats | None = None
+    T: Floats, indicator: Floats, class_prior: Floats | None, weights: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """Return what `gaussian_classes` ends with: with one covariance the shares are linear machines.
 
@@ -74,16 +74,20 @@ def gaussian_machines(
     slopes : float array of shape (n_sets, d, n_classes)
     intercepts : float array of shape (n_sets, 1, n_classes)
     """
-    is_held = held.any(axis=2, keepdims=True)
-    counted = np.ones(T.shape[-2]) if weights is None else weights
-    total = np.matmul(_turned(T if weights is None else T * weights[:, None]), T) / counted.sum()
+    is_known = indicator.any(axis=2, keepdims=True)
+    row_weights = np.ones(T.shape[-2]) if weights is None else weights
+    total = (
+        np.matmul(_turned(T if weights is None else T * weights[:, None]), T) / row_weights.sum()
+    )
     total = total if total.ndim == 3 else total[None]
-    equal = np.full(held.shape[2], 1 / held.shape[2]) if class_prior is None else class_prior
+    equal = (
+        np.full(indicator.shape[2], 1 / indicator.shape[2]) if class_prior is None else class_prior
+    )
     # at first nothing is known of most rows: one covariance around one mean, and equal shares
-    machines = _maximised(T, held, total, 0.0, equal, counted)
+    machines = _maximised(T, indicator, total, 0.0, equal, row_weights)
     for _ in range(STEPS):
-        shares = np.where(is_held, held, machine_shares(T, *machines))
-        machines = _maximised(T, shares, total, 1.0, class_prior, counted)
+        shares = np.where(is_known, indicator, machine_shares(T, *machines))
+        machines = _maximised(T, shares, total, 1.0, class_prior, row_weights)
     return machines
 
 
@@ -93,17 +97,17 @@ def _maximised(
     total: Floats,
     known: float,
     class_prior: Floats | None,
-    counted: Floats,
+    row_weights: Floats,
 ) -> tuple[Floats, Floats]:
     """Return the machines of the most likely means, covariance and shares of the classes.
 
     `known` is how much of the differences between the means is taken out of the covariance;
-    `counted` is how often each row counts.
+    `row_weights` is how often each row counts.
     """
-    n_rows, n_classes = counted.sum(), shares.shape[2]
-    sizes = _turned(np.matmul(counted[None], shares))
-    if (counted != 1).any():
-        shares = shares * counted[:, None]
+    n_rows, n_classes = row_weights.sum(), shares.shape[2]
+    sizes = _turned(np.matmul(row_weights[None], shares))
+    if (row_weights != 1).any():
+        shares = shares * row_weights[:, None]
     means = np.matmul(_turned(shares), T) / sizes
     between = known * np.matmul(_turned(means * sizes), means) / n_rows
     slopes = np.asarray(
@@ -127,17 +131,17 @@ def _turned(matrices: Floats) -> Floats:
     return np.swapaxes(matrices, -1, -2)
 
 
-def shrunk(covariance: Floats, whole: Floats | None = None) -> Floats:
+def shrunk(covariance: Floats, pooled: Floats | None = None) -> Floats:
     """Return covariances of shape (n_sets, d, d), half of them shrunk to their diagonals.
 
-    Where they are a part of a `whole` one, something of it stays where nothing is left of them.
+    Where they are a part of a `pooled` one, something of it stays where nothing is left of them.
     """
     diagonal = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 0.0)
     shrunk = (1 - SHRINKAGE) * covariance
     places = np.arange(covariance.shape[1])
     floor = RIDGE_OF_COVARIANCE * diagonal.mean(axis=1, keepdims=True)
-    if whole is not None:
-        every = np.diagonal(whole, axis1=1, axis2=2).mean(axis=1, keepdims=True)
+    if pooled is not None:
+        every = np.diagonal(pooled, axis1=1, axis2=2).mean(axis=1, keepdims=True)
         floor = np.maximum(floor, NOTHING_LEFT * every)
     shrunk[:, places, places] = diagonal + floor + np.finfo(np.float64).tiny
     return shrunk

@@ -52,8 +52,8 @@ def warn_of_novel_rows(data: TrainingData, T: Floats) -> NDArray[np.int64]:
     if not len(rows):
         return rows
     share = len(rows) / min(MAX, len(data.labels.unlabelled))
-    if data.whole is not None:
-        rows = data.whole.held[rows]
+    if data.full is not None:
+        rows = data.full.sampled[rows]
     warn(
         f"About {share:.0%} of the unlabelled rows fit no class: they differ from all labelled "
         "ones about as much as these differ from each other, and yet they are given a label. "
@@ -78,28 +78,30 @@ def find_novel_rows(T: Floats, labels: Labels) -> NDArray[np.int64]:
     int array
         Ascending; of more than 2,000 unlabelled rows those among some of them.
     """
-    asked = labels.unlabelled
-    if len(asked) < MIN or labels.rest is not None:
+    candidates = labels.unlabelled
+    if len(candidates) < MIN or labels.rest is not None:
         return np.empty(0, dtype=np.int64)
-    asked = asked[np.linspace(0, len(asked) - 1, min(len(asked), MAX)).astype(np.int64)]
-    rows = np.sort(np.concatenate([labels.labelled, asked]))
+    candidates = candidates[
+        np.linspace(0, len(candidates) - 1, min(len(candidates), MAX)).astype(np.int64)
+    ]
+    rows = np.sort(np.concatenate([labels.labelled, candidates]))
     codes = labels.codes[rows]
     some = T[rows] - T[rows].mean(axis=0)
     strange = np.ones(len(rows), dtype=bool)
     with one_blas_thread():
         for d in sorted({min(d, T.shape[1]) for d in DIMENSIONS}):
             strange &= _strange(some[:, :d], codes, labels.n_classes)
-    many = strange.sum() >= MANY * len(asked)
+    many = strange.sum() >= MANY * len(candidates)
     return rows[strange] if many else np.empty(0, dtype=np.int64)
 
 
 def _strange(T: Floats, codes: Ints, n_classes: int) -> Bools:
     """Return which rows fall to a further class; none where it is near another one or small."""
-    held = (codes[:, None] == np.arange(n_classes + 1)).astype(np.float64)
-    start = held.copy()
+    indicator = (codes[:, None] == np.arange(n_classes + 1)).astype(np.float64)
+    start = indicator.copy()
     start[_core(T, codes, n_classes), -1] = 1.0
     shares = machine_shares(T, *gaussian_machines(T, start[None], None))[0]
-    shares = np.where(codes[:, None] < 0, shares, held)  # what it started from may leave it
+    shares = np.where(codes[:, None] < 0, shares, indicator)  # what it started from may leave it
     sizes = shares.sum(axis=0)[:, None]
     means = shares.T @ T / sizes
     within = shrunk((T.T @ T - (means * sizes).T @ means)[None] / len(T))[0]

@@ -90,14 +90,14 @@ def exceeded_by_permuted_features(
             shares = _label(T, batch, labels, class_prior, data.design.depth)
             scores = _soft_scores(rows, shares, batch)
         for number, order in enumerate(batch):
-            columns, twins = scores[number]
+            columns, permuted = scores[number]
             theirs = labelled_scores(rows, labels, order)
-            yield _reached(columns, twins), _reached(own, theirs)
+            yield _reached(columns, permuted), _reached(own, theirs)
 
 
-def _reached(columns: Floats, twins: Floats) -> Bools:
+def _reached(columns: Floats, permuted: Floats) -> Bools:
     """Tell which columns the best permuted feature reaches, by each score."""
-    return ~(columns > twins.max(axis=1, keepdims=True))
+    return ~(columns > permuted.max(axis=1, keepdims=True))
 
 
 def _label(
@@ -108,45 +108,47 @@ def _label(
     depth: Floats | None,
 ) -> Floats:
     """Return the class shares by the components of columns and permuted features together."""
-    twins = T[orders]
-    shares = _label_by(T, twins, labels, class_prior)
+    permuted = T[orders]
+    shares = _label_by(T, permuted, labels, class_prior)
     if depth is None:
         return shares
     own = np.nan_to_num(depth - np.nanmean(depth))
     theirs = own[orders]
     mine = T - own[:, None] * slopes_within(T, shares, own)[:, None, :]
-    twins = twins - theirs[:, :, None] * slopes_within(twins, shares, theirs)[:, None, :]
-    return _label_by(mine, twins, labels, class_prior)
+    permuted = permuted - theirs[:, :, None] * slopes_within(permuted, shares, theirs)[:, None, :]
+    return _label_by(mine, permuted, labels, class_prior)
 
 
-def _label_by(T: Floats, twins: Floats, labels: Labels, class_prior: Floats | None) -> Floats:
+def _label_by(T: Floats, permuted: Floats, labels: Labels, class_prior: Floats | None) -> Floats:
     """Return the shares of the classes by components, which may differ between repetitions."""
-    T = np.broadcast_to(T, twins.shape)
-    n_sets, n_rows, _ = twins.shape
+    T = np.broadcast_to(T, permuted.shape)
+    n_sets, n_rows, _ = permuted.shape
     dimensions = dimensions_of(T)
     codes: Ints = np.broadcast_to(labels.codes, (n_sets, n_rows))
     n_classes = labels.n_classes
     if n_classes == 1:
-        n_classes, codes = 2, _with_rests(T, twins, labels, class_prior)
-    held = (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
-    total = np.zeros(held.shape)
+        n_classes, codes = 2, _with_rests(T, permuted, labels, class_prior)
+    indicator = (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    total = np.zeros(indicator.shape)
     for d in dimensions:
-        both = np.concatenate([T[:, :, :d], twins[:, :, :d]], axis=2)
-        total += gaussian_classes(both, held, class_prior)
+        both = np.concatenate([T[:, :, :d], permuted[:, :, :d]], axis=2)
+        total += gaussian_classes(both, indicator, class_prior)
     for number in range(n_sets):
-        both = np.concatenate([T[number], twins[number]], axis=1)
-        said = ridge(both, codes[number], n_classes)
-        total[number] += np.where(held[number].any(axis=1, keepdims=True), held[number], said)
+        both = np.concatenate([T[number], permuted[number]], axis=1)
+        predicted = ridge(both, codes[number], n_classes)
+        total[number] += np.where(
+            indicator[number].any(axis=1, keepdims=True), indicator[number], predicted
+        )
     return total / (len(dimensions) + 1)
 
 
 def _with_rests(
-    T: Floats, twins: Floats, labels: Labels, class_prior: Floats | None
+    T: Floats, permuted: Floats, labels: Labels, class_prior: Floats | None
 ) -> NDArray[np.int64]:
     """Return labels of two classes where one is labelled: the rest is found with the twins."""
-    codes = np.where(labels.codes < 0, -1, np.zeros((len(twins), 1), dtype=np.int64))
+    codes = np.where(labels.codes < 0, -1, np.zeros((len(permuted), 1), dtype=np.int64))
     share = None if class_prior is None else float(class_prior[0])
-    for number, (mine, own) in enumerate(zip(T, twins, strict=True)):
+    for number, (mine, own) in enumerate(zip(T, permuted, strict=True)):
         parts = [np.concatenate([mine[:, :d], own[:, :d]], axis=1) for d in dimensions_of(T)]
         codes[number, rest_by(parts, labels.labelled, share)[0]] = 1
     return codes
@@ -161,16 +163,16 @@ def _soft_scores(
     and that of each class.
     """
     n_sets, n_rows, n_classes = shares.shape
-    n_asked = n_classes if n_classes > 2 else 1  # of two classes one tells all
+    n_scored = n_classes if n_classes > 2 else 1  # of two classes one tells all
     back = np.argsort(orders, axis=1)
     turned = np.take_along_axis(shares, back[:, :, None], axis=1)
-    weights = np.concatenate([shares[:, :, :n_asked], turned[:, :, :n_asked]], axis=2)
+    weights = np.concatenate([shares[:, :, :n_scored], turned[:, :, :n_scored]], axis=2)
     stacked = weights.transpose(1, 0, 2).reshape(n_rows, -1).astype(rows.values.dtype)
-    sums = rows.transposed_times(stacked).T.reshape(n_sets, 2, n_asked, -1)
-    sizes = shares.sum(axis=1)[:, None, :n_asked, None]
+    sums = rows.transposed_times(stacked).T.reshape(n_sets, 2, n_scored, -1)
+    sizes = shares.sum(axis=1)[:, None, :n_scored, None]
     n: Any = n_rows
     if rows.known is not None:
-        sizes = rows.counted(stacked.astype(np.float64)).reshape(n_sets, 2, n_asked, -1)
+        sizes = rows.weight_sums(stacked.astype(np.float64)).reshape(n_sets, 2, n_scored, -1)
         n = np.maximum(rows.total, 1.0)
         sizes = np.clip(sizes, np.finfo(np.float64).eps, n - np.finfo(np.float64).eps)
     total = np.where(rows.squares > 0, rows.squares, 1.0)
@@ -180,7 +182,7 @@ def _soft_scores(
         scores = as_if_complete(scores, n - 2.0, n.max() - 2.0, 2)
     scores /= np.maximum(scores.max(axis=(1, 3), keepdims=True), np.finfo(np.float64).tiny)
     found = scores.mean(axis=2, keepdims=True)
-    if n_asked > 1:
+    if n_scored > 1:
         found = np.concatenate([found, scores], axis=2)
     return [(both[0], both[1]) for both in found]
 

@@ -139,7 +139,7 @@ def _numbers(share: float, n_labelled: int, n_others: int) -> tuple[int, int]:
     return n_low, min(n_low, TIMES * n_labelled)
 
 
-def say_rest(estimator: Any, n_labelled: int, n_unlabelled: int) -> str | None:
+def format_reliable_negatives(estimator: Any, n_labelled: int, n_unlabelled: int) -> str | None:
     """Say what was made of the unlabelled rows; None where more than one class is labelled.
 
     Parameters
@@ -155,8 +155,8 @@ def say_rest(estimator: Any, n_labelled: int, n_unlabelled: int) -> str | None:
     share = getattr(estimator, "positive_share_", None)
     if share is None:
         return None
-    n_held = getattr(estimator, "_n_held", None)  # of rows that stay on disk
-    n_rest = _numbers(share, n_labelled, n_unlabelled if n_held is None else n_held)[1]
+    n_sampled = getattr(estimator, "_n_sampled", None)  # of rows that stay on disk
+    n_rest = _numbers(share, n_labelled, n_unlabelled if n_sampled is None else n_sampled)[1]
     was = "row was" if n_rest == 1 else "rows were"
     shares = f"about {share:.0%} of the unlabelled rows are estimated to be of it"
     if estimator.get_params(deep=False).get("class_prior") is not None:

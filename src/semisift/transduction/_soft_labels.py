@@ -89,7 +89,7 @@ UNKNOWN = 0.5
 LITTLE_TRUST = 0.5
 
 # Labels are left out on at most so many unlabelled rows, which bounds the time of it.
-MAX_ASKED = 2000
+MAX_LEFT_OUT = 2000
 
 # Sets of held labels are worked on together as long as their shares take no more values.
 MAX_VALUES = 1 << 23
@@ -185,11 +185,11 @@ def slopes_within(T: Floats, shares: Floats, depth: Floats) -> Floats:
     """
     columns = np.swapaxes(shares, -1, -2)
     sizes = np.maximum(columns.sum(axis=-1, keepdims=True), np.finfo(np.float64).tiny)
-    counted = (shares.sum(axis=-1) * depth)[..., None, :]
+    row_weights = (shares.sum(axis=-1) * depth)[..., None, :]
     of_depth = np.matmul(columns, depth[..., None])
     common = np.swapaxes(of_depth / sizes, -1, -2)
-    together = np.matmul(counted, T) - np.matmul(common, np.matmul(columns, T))
-    squares = np.matmul(counted, depth[..., None]) - np.matmul(common, of_depth)
+    together = np.matmul(row_weights, T) - np.matmul(common, np.matmul(columns, T))
+    squares = np.matmul(row_weights, depth[..., None]) - np.matmul(common, of_depth)
     differ = squares > NEGLIGIBLE * np.maximum(sizes.sum(axis=-2, keepdims=True), 1.0)
     return np.asarray(np.where(differ, together / np.where(differ, squares, 1.0), 0.0)[..., 0, :])
 
@@ -260,7 +260,7 @@ class SoftLabels:
         """The most likely class of each row."""
         return np.asarray(self.shares.argmax(axis=1))
 
-    def told(self, codes: NDArray[np.integer]) -> Floats:
+    def distributions(self, codes: NDArray[np.integer]) -> Floats:
         """Return the shares, drawn to equal ones where left-out labels do not support them.
 
         `codes` are the given labels of the rows, negative without one; these stay as they are.
@@ -281,16 +281,18 @@ def drawn_to_equal(shares: Floats, trust: float) -> Floats:
 
 
 def doubt_of(estimator: Any) -> str | None:
-    """Return what `say_doubt` says of a fitted ranker or classifier."""
-    return say_doubt(getattr(estimator, "label_trust_", 1.0), *getattr(estimator, "recovered_", ()))
+    """Return what `format_label_doubt` says of a fitted ranker or classifier."""
+    return format_label_doubt(
+        getattr(estimator, "label_trust_", 1.0), *getattr(estimator, "recovered_", ())
+    )
 
 
-def say_doubt(trust: float, n_recovered: int = 0, n_left_out: int = 0) -> str | None:
+def format_label_doubt(trust: float, n_recovered: int = 0, n_left_out: int = 0) -> str | None:
     """Return a sentence where left-out labels do not support the confidence; else None.
 
     Examples
     --------
-    >>> say_doubt(0.2, 5, 10)[:76]
+    >>> format_label_doubt(0.2, 5, 10)[:76]
     'The labels may tell nothing: the classes of 10 labelled rows left out in tur'
     """
     if trust >= LITTLE_TRUST:
@@ -360,10 +362,10 @@ def label_components(
     if design.depth is not None:
         # what goes with depth within classes, by the members as they label the rows first
         with one_blas_thread():
-            first = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+            first = _predict_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
         depth = take_depth(T, first.mean(axis=0), design.depth, weights)
         T = depth.without(T, design.depth)
-    rows = _rows_to_ask(codes, T[:, 0])
+    rows = _rows_to_leave_out(codes, T[:, 0])
     some, own, of_rows = T, codes, design
     if len(rows) < len(T):
         own, of_rows = codes[rows], design.take(rows)
@@ -372,9 +374,9 @@ def label_components(
     folds = fifths(counts, n_classes, some[:, 0], of_rows.groups)
     sets = [np.where(folds == fold, -1, own) for fold in range(int(folds.max(initial=-1)) + 1)]
     with one_blas_thread():
-        whole = _ask_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
+        with_all_labels = _predict_members(T, codes[None], n_classes, class_prior, weights)[:, 0]
         left = np.array(sets).reshape(-1, len(own))
-        parts = _ask_members(some, left, n_classes, class_prior, of_rows.weights)
+        parts = _predict_members(some, left, n_classes, class_prior, of_rows.weights)
     out = np.flatnonzero(folds >= 0)
     # the share of the true label of each row left out, by the members that did not see it
     found = parts[:, folds[out], out, own[out]]
@@ -386,34 +388,34 @@ def label_components(
     logs = logs.sum(axis=1)
     trust = np.exp(POWER * (logs - logs.max()))
     trust /= trust.sum()
-    shares = np.tensordot(trust, whole, axes=1)
+    shares = np.tensordot(trust, with_all_labels, axes=1)
     shares[codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]  # to the last bit
-    said = np.tensordot(trust, parts, axes=1).argmax(axis=2)
-    asked = np.flatnonzero(own < 0)
-    first = shares.argmax(axis=1)[rows][asked]
-    counted = None if of_rows.weights is None else of_rows.weights[asked]
-    alike = [kappa(first, other[asked], range(n_classes), counted) for other in said]
+    predicted = np.tensordot(trust, parts, axes=1).argmax(axis=2)
+    unlabelled = np.flatnonzero(own < 0)
+    first = shares.argmax(axis=1)[rows][unlabelled]
+    row_weights = None if of_rows.weights is None else of_rows.weights[unlabelled]
+    alike = [kappa(first, other[unlabelled], range(n_classes), row_weights) for other in predicted]
     return SoftLabels(
         shares=shares,
         stability=float(np.mean(alike)) if alike else UNKNOWN,
         n_left_out=len(out),
-        n_recovered=int(np.sum(said[folds[out], out] == own[out])),
+        n_recovered=int(np.sum(predicted[folds[out], out] == own[out])),
         weights=trust,
         trust=float(np.clip((1 + by_mean.sum()) / 2, 0, 1)),
         depth=depth,
     )
 
 
-def _rows_to_ask(codes: Ints, key: Floats) -> Ints:
+def _rows_to_leave_out(codes: Ints, key: Floats) -> Ints:
     """Return the rows on which labels are left out: all, or the labelled and some of the others.
 
     These are taken at equal steps in the order of a key.
     """
     unlabelled = np.flatnonzero(codes < 0)
-    if len(unlabelled) <= MAX_ASKED:
+    if len(unlabelled) <= MAX_LEFT_OUT:
         return np.arange(len(codes))
     ordered = unlabelled[np.argsort(key[unlabelled], kind="stable")]
-    steps = np.linspace(0, len(ordered) - 1, MAX_ASKED).astype(np.int64)
+    steps = np.linspace(0, len(ordered) - 1, MAX_LEFT_OUT).astype(np.int64)
     return np.sort(np.concatenate([np.flatnonzero(codes >= 0), ordered[steps]]))
 
 
@@ -435,13 +437,13 @@ def fifths(
     found, labelled = np.full(len(codes), -1), np.flatnonzero(codes >= 0)
     unit_of = labelled if groups is None else groups[labelled]
     _, number = np.unique(unit_of, return_inverse=True)
-    held = np.zeros((number.max(initial=-1) + 1, n_classes), dtype=bool)
-    held[number, codes[labelled]] = True
+    indicator = np.zeros((number.max(initial=-1) + 1, n_classes), dtype=bool)
+    indicator[number, codes[labelled]] = True
     mean_key = np.bincount(number, key[labelled]) / np.bincount(number)
     order = np.argsort(mean_key, kind="stable")
-    fold = np.empty(len(held), dtype=np.int64)
-    for classes in np.unique(held, axis=0):
-        alike = order[(held[order] == classes).all(axis=1)]
+    fold = np.empty(len(indicator), dtype=np.int64)
+    for classes in np.unique(indicator, axis=0):
+        alike = order[(indicator[order] == classes).all(axis=1)]
         fold[alike] = np.arange(len(alike)) % N_FOLDS
     found[labelled] = fold[number]
     for code in range(n_classes):
@@ -451,7 +453,7 @@ def fifths(
     return found
 
 
-def _ask_members(
+def _predict_members(
     T: Floats,
     sets: NDArray[np.integer],
     n_classes: int,
@@ -465,15 +467,15 @@ def _ask_members(
     n_sets, n_rows = sets.shape
     dimensions = dimensions_of(T)
     found = np.empty((len(dimensions) + 1, n_sets, n_rows, n_classes))
-    held = (sets[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    indicator = (sets[:, :, None] == np.arange(n_classes)).astype(np.float64)
     step = max(1, MAX_VALUES // max(1, n_rows * n_classes))
     for place, d in enumerate(dimensions):
         for start in range(0, n_sets, step):
             some = slice(start, start + step)
-            found[place, some] = gaussian_classes(T[:, :d], held[some], class_prior, weights)
+            found[place, some] = gaussian_classes(T[:, :d], indicator[some], class_prior, weights)
     for number, codes in enumerate(sets):
         found[-1, number] = ridge(T, codes, n_classes, weights)
-    found[-1] = np.where(held.any(axis=2, keepdims=True), held, found[-1])
+    found[-1] = np.where(indicator.any(axis=2, keepdims=True), indicator, found[-1])
     return found
 
 
@@ -487,10 +489,10 @@ def find_machines(
 ) -> list[tuple[Floats, Floats]]:
     """Return the slopes and intercepts of the members, for rows that are yet to come."""
     codes, n_classes, weights = labels.codes, labels.n_classes, design.weights
-    held = (codes[None, :, None] == np.arange(n_classes)).astype(np.float64)
+    indicator = (codes[None, :, None] == np.arange(n_classes)).astype(np.float64)
     with one_blas_thread():
         gaussian = [
-            gaussian_machines(T[:, :d], held, class_prior, weights) for d in dimensions_of(T)
+            gaussian_machines(T[:, :d], indicator, class_prior, weights) for d in dimensions_of(T)
         ]
         last = ridge_machine(T, codes, n_classes, weights)
     return [*((slopes[0], intercepts[0, 0]) for slopes, intercepts in gaussian), last]
@@ -513,8 +515,8 @@ def shares_by(T: Floats, machines: list[tuple[Floats, Floats]], weights: Floats)
     float array of shape (n, n_classes)
     """
     with one_blas_thread():
-        said = (machine_shares(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
-        parts = [weight * shares for weight, shares in zip(weights, said, strict=True)]
+        predicted = (machine_shares(T[:, : len(slopes)], slopes, cut) for slopes, cut in machines)
+        parts = [weight * shares for weight, shares in zip(weights, predicted, strict=True)]
     return np.asarray(sum(parts))
 
 

@@ -141,8 +141,8 @@ def mean_kuncheva(sets: Sequence[ArrayLike], p: int) -> float:
     if n < 2 or sizes[0] in (0, p):
         return math.nan
     k = sizes[0]
-    held = np.bincount(np.concatenate(checked), minlength=p)
-    shared = float((held * (held - 1)).sum()) / (n * (n - 1))
+    n_lists = np.bincount(np.concatenate(checked), minlength=p)
+    shared = float((n_lists * (n_lists - 1)).sum()) / (n * (n - 1))
     return (shared - k**2 / p) / (k - k**2 / p)
 
 

@@ -274,11 +274,11 @@ def counted_moments(
     ([3.0, 2.0], [2.0, 5.0], [6.0, 0.0])
     """
     known = ~np.isnan(X)
-    counted = known.astype(np.float64) if weights is None else known * weights[:, None]
-    total = counted.sum(axis=0)
+    weighted = known.astype(np.float64) if weights is None else known * weights[:, None]
+    total = weighted.sum(axis=0)
     values = np.where(known, X, 0.0) / unit
-    means = (values * counted).sum(axis=0) / np.where(total > 0, total, 1.0)
-    return total, means, (np.square(values - means) * counted).sum(axis=0)
+    means = (values * weighted).sum(axis=0) / np.where(total > 0, total, 1.0)
+    return total, means, (np.square(values - means) * weighted).sum(axis=0)
 
 
 def power_of_two(values: NDArray[np.floating]) -> Floats:
@@ -464,7 +464,7 @@ def _largest(values: Floats) -> Floats:
 
 
 # Dense columns of up to so many values are held, 256 MB; more are computed whenever they are read.
-HELD_VALUES = 1 << 25
+MAX_CACHED_VALUES = 1 << 25
 
 
 class ScaledColumns:
@@ -499,14 +499,14 @@ class ScaledColumns:
             self._sparse.data /= np.repeat(unit[self._rest], counts)
             self._sparse.data *= np.repeat(factor[self._rest], counts)
         self._offset = -(centre * factor)[self._rest]
-        self._held: list[tuple[Ints, Floats]] | None = None
-        if self.n_rows * len(self._dense) <= HELD_VALUES:
-            self._held = list(self._blocks())
+        self._cached_blocks: list[tuple[Ints, Floats]] | None = None
+        if self.n_rows * len(self._dense) <= MAX_CACHED_VALUES:
+            self._cached_blocks = list(self._blocks())
 
     def _blocks(self) -> Iterator[tuple[Ints, Floats]]:
         """Yield the computed columns."""
-        if self._held is not None:
-            yield from self._held
+        if self._cached_blocks is not None:
+            yield from self._cached_blocks
             return
         for columns, block in dense_blocks(self.X, self._dense, BLOCK_VALUES):
             yield columns, self._scale(block[self.rows].astype(np.float64), columns)

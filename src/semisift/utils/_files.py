@@ -89,10 +89,12 @@ def _file_named(paths: Sequence[Path], targets: Sequence[Path]) -> Iterator[None
     except OSError as error:
         if error.errno in NO_ROOM:
             target_of = dict(zip(map(str, paths), map(str, targets), strict=True))
-            told = error.filename
-            if told is None:  # they are written one after another: the last that was begun
-                told = next((draft for draft in reversed(target_of) if os.path.exists(draft)), None)
-            error.filename = target_of.get(told, told)
+            match = error.filename
+            if match is None:  # they are written one after another: the last that was begun
+                match = next(
+                    (draft for draft in reversed(target_of) if os.path.exists(draft)), None
+                )
+            error.filename = target_of.get(match, match)
         raise
 
 
@@ -107,8 +109,8 @@ def no_room(error: BaseException | None) -> OSError | None:
         if number in NO_ROOM and isinstance(error, OSError):
             return error
         is_of_system = isinstance(error, OSError) or type(error).__module__.startswith("polars")
-        if number is None and is_of_system and (told := WORDED.search(str(error))):
-            number = int(told[1] or told[2])
+        if number is None and is_of_system and (match := WORDED.search(str(error))):
+            number = int(match[1] or match[2])
             if number in NO_ROOM:
                 return OSError(number, os.strerror(number))
         error = error.__cause__ or error.__context__
@@ -138,7 +140,7 @@ def private_folder(beside: Path, prefix: str) -> Iterator[Path]:
         _clear(folder)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a text, whole or not at all; its draft has no folder, for files that are many."""
     draft = path.parent / f".{process_name()}-{uuid.uuid4().hex[:8]}{DRAFT}"
     _own.add(draft)
@@ -218,11 +220,11 @@ def process_name() -> str:
 
 def process_lives(name: str) -> bool | None:
     """Tell whether the process that a name tells of is there; None where that is not known."""
-    told = re.search(f"{PROCESS}(?:-|$)", name)
+    match = re.search(f"{PROCESS}(?:-|$)", name)
     # on Windows, os.kill would end the process
-    if told is None or told[1] != _place() or os.name == "nt":
+    if match is None or match[1] != _place() or os.name == "nt":
         return None
-    pid = int(told[2])
+    pid = int(match[2])
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -230,7 +232,7 @@ def process_lives(name: str) -> bool | None:
     except PermissionError:  # it is another user's
         pass
     # its number may have gone to another process
-    return int(told[3]) == 0 or (_begun(pid) or told[3]) == told[3]
+    return int(match[3]) == 0 or (_begun(pid) or match[3]) == match[3]
 
 
 @cache
@@ -264,7 +266,7 @@ except ImportError:  # on Windows
     import msvcrt
 
 # What the systems say of a lock that another process holds.
-HELD = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
+LOCK_ERRNOS = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
 
 # Where Windows locks a byte, behind all that is written: what is locked cannot be read there.
 FAR = 1 << 30
@@ -304,7 +306,7 @@ class FileLock:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                if error.errno not in HELD:
+                if error.errno not in LOCK_ERRNOS:
                     raise
                 raise BlockingIOError(error.errno, _holder(handle)) from error
             finally:

@@ -430,9 +430,9 @@ def edge_sums(
     if issparse(X):
         # the squared mean must not cancel most of what it is taken from
         at = degrees / graph.counts
-        held = np.add.reduceat(np.append(at[graph.node][X.indices], 0.0), X.indptr[:-1])
-        held[np.diff(X.indptr) == 0] = 0.0
-        dense |= held > volume / 2
+        share = np.add.reduceat(np.append(at[graph.node][X.indices], 0.0), X.indptr[:-1])
+        share[np.diff(X.indptr) == 0] = 0.0
+        dense |= share > volume / 2
     if not dense.all():
         dense[_add_sparse(sums, X, np.flatnonzero(~dense), graph, factors)] = True
     for columns, block in dense_blocks(X, np.flatnonzero(dense), BLOCK_VALUES):

@@ -163,7 +163,7 @@ def parse_labels(y: Any, n_rows: int, words: frozenset[str] = WORDS) -> Labels:
         for place in np.flatnonzero(~known).tolist():
             if isinstance(value := found[place], str | bytes):
                 text[_text(value)] += n_each[place]
-        tell_unlabelled(text, "y")
+        warn_unlabelled_text(text, "y")
     own = np.full(len(found), UNLABELLED, dtype=np.int32)
     classes, own[known] = _classes(values)
     return Labels(own if numbers is None else own[numbers], classes)
@@ -252,8 +252,8 @@ def parse_pairs(
     if together.any():
         raise ValueError(
             "must_link and cannot_link contradict each other: cannot_link has the pairs "
-            f"{_listed(cannot[together], show)}, which must_link joins, directly or by a chain of "
-            "pairs."
+            f"{_format_pairs(cannot[together], show)}, which must_link joins, directly or by a "
+            "chain of pairs."
         )
     # what a chain of must-links and the labels say about the same rows
     known = labels.labelled
@@ -273,12 +273,13 @@ def parse_pairs(
     if same.any():
         raise ValueError(
             "cannot_link contradicts the labels: the rows of the pairs "
-            f"{_listed(cannot[same], show)} have the same label, of their own or through must_link."
+            f"{_format_pairs(cannot[same], show)} have the same label, of their own or through "
+            "must_link."
         )
     return Pairs(must, cannot)
 
 
-def _listed(pairs: NDArray[np.int32], show: Callable[[int], str]) -> str:
+def _format_pairs(pairs: NDArray[np.int32], show: Callable[[int], str]) -> str:
     shown = [f"({show(first)}, {show(second)})" for first, second in pairs[:MAX_SHOWN].tolist()]
     more = len(pairs) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
@@ -389,7 +390,7 @@ def _split_known(
     if kind in "iuf":
         known = (column != UNLABELLED) & ~np.isnan(column)
     if kind == "f":
-        _check_whole(column[known])
+        _check_integers(column[known])
     if kind in "US" and words:
         known = ~np.isin(np.strings.strip(column), np.array(sorted(words)).astype(kind))
     return known, column[known]
@@ -411,7 +412,7 @@ def _text(value: str | bytes) -> str:
     return (value if isinstance(value, str) else value.decode("latin-1")).strip()
 
 
-def tell_unlabelled(n_rows: Mapping[str, int], where: str) -> None:
+def warn_unlabelled_text(n_rows: Mapping[str, int], where: str) -> None:
     """Warn of text that was taken as unlabelled because of its spelling, with the rows of each."""
     if not n_rows:
         return
@@ -435,7 +436,7 @@ def _narrow(values: NDArray[Any]) -> NDArray[Any]:
         return values if kinds else np.empty(0, dtype=np.int64)
     numbers = np.array(values.tolist())
     if numbers.dtype.kind == "f":
-        _check_whole(numbers)
+        _check_integers(numbers)
         if np.any(np.abs(numbers) >= FIRST_INEXACT):
             _check_unchanged(values, numbers)
     return numbers
@@ -486,7 +487,7 @@ def _kind(value: Any) -> str:
     )
 
 
-def _check_whole(values: NDArray[np.floating]) -> None:
+def _check_integers(values: NDArray[np.floating]) -> None:
     if not (finite := np.isfinite(values)).all():
         raise ValueError(
             f"Input y contains infinity or a value too large for {values.dtype!r}: "

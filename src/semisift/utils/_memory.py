@@ -79,8 +79,8 @@ def _left_in(group: Path, limit: str, used: str) -> int | None:
     with suppress(OSError, ValueError):  # "max" is no limit
         left = int((group / limit).read_text()) - int((group / used).read_text())
         lines = (group / "memory.stat").read_text().splitlines()
-        held = dict(line.split() for line in lines)
-        return left + int(held.get("total_inactive_file", held.get("inactive_file", 0)))
+        statistics = dict(line.split() for line in lines)
+        return left + int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
     return None
 
 
@@ -164,9 +164,9 @@ def read_size(value: int | float | str, name: str) -> int:
     if isinstance(value, Real) and not isinstance(value, bool):
         size = float(value)
     elif isinstance(value, str):
-        told = re.fullmatch(r"\s*(\d+\.?\d*)\s*([kmgtp]?)i?(?:b|bytes)?\s*", value, re.IGNORECASE)
-        if told is not None:
-            size = float(told[1]) * 1000.0 ** " kmgtp".index(told[2].lower() or " ")
+        match = re.fullmatch(r"\s*(\d+\.?\d*)\s*([kmgtp]?)i?(?:b|bytes)?\s*", value, re.IGNORECASE)
+        if match is not None:
+            size = float(match[1]) * 1000.0 ** " kmgtp".index(match[2].lower() or " ")
     if size is None or not 1 <= size < 1e18:
         raise ValueError(f"{name} must be a number of bytes, such as 4GB or 500MB: got {value!r}.")
     return int(size)

@@ -46,7 +46,7 @@ CACHED_VALUES = 1 << 18
 MIN_COLUMNS = 1024
 
 # Dense columns of up to so many values are converted once, 256 MB, and not for each block of rows.
-HELD_VALUES = 1 << 25
+MAX_CACHED_VALUES = 1 << 25
 
 # So many edges take 6 GB: more are an error, unless they were asked for.
 MAX_EDGES = 50_000_000
@@ -162,14 +162,14 @@ class MeasuredRows:
             part.data *= factors[rest][part.indices]
             self.sparse, self.transposed = part, part.T.tocsr()
             centre2 = float(((counts @ part / n_rows) ** 2).sum())
-        self.held: list[Floats] | None = None
+        self.cached_blocks: list[Floats] | None = None
         self.products: Floats | None = None
         if n * n <= BLOCK_VALUES:
             self.products = self._products(0, n)
             self.lengths = self.products.diagonal()
         else:
-            if n * len(self.dense) <= HELD_VALUES:
-                self.held = list(self._blocks())
+            if n * len(self.dense) <= MAX_CACHED_VALUES:
+                self.cached_blocks = list(self._blocks())
             self.lengths = self._lengths()
         #: mean squared distance over all pairs of rows, those of one node included
         self.mean_d2 = 2 * max(0.0, counts @ self.lengths - n_rows * centre2) / max(1, n_rows - 1)
@@ -179,8 +179,8 @@ class MeasuredRows:
         return min(BLOCK_VALUES, max(CACHED_VALUES, MIN_COLUMNS * len(self.counts)))
 
     def _blocks(self) -> Iterator[Floats]:
-        if self.held is not None:
-            yield from self.held
+        if self.cached_blocks is not None:
+            yield from self.cached_blocks
             return
         ones = np.ones(len(self.counts))
         for columns, values in dense_blocks(self.X, self.dense, self._block_size):

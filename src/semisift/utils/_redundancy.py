@@ -30,7 +30,7 @@ BLOCK_COLUMNS = 256
 BLOCK_VALUES = 1 << 23
 
 # Kept columns are held in memory up to so many values (1 GB), else prepared again for each block.
-MAX_HELD = 1 << 27
+MAX_CACHED_VALUES = 1 << 27
 
 # A mean of so many standard deviations leaves twelve digits of a correlation.
 FAR_FROM_ZERO = 100.0
@@ -149,15 +149,15 @@ def find_copies(
     """
     n_rows = X.shape[0]
     width = _block_width(n_rows)
-    holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MAX_HELD
+    holds = issparse(X) or n_rows * min(n_kept, len(walk)) <= MAX_CACHED_VALUES
     is_copy, representative = np.zeros(len(walk), dtype=bool), np.array(walk, dtype=np.int64)
     pieces: list[Standardised] = []
     left = max(n_kept, n_sure)
     with one_blas_thread():
         for start in range(0, len(walk), width):
             block = standardise(X, walk[start : start + width])
-            held = (piece if holds else standardise(X, piece.columns) for piece in pieces)
-            before = [np.abs(_correlate(piece, block)) for piece in held]
+            standardised = (piece if holds else standardise(X, piece.columns) for piece in pieces)
+            before = [np.abs(_correlate(piece, block)) for piece in standardised]
             known = np.concatenate([*before, np.empty((0, len(block.columns)))])
             inside = np.abs(_correlate(block, block))
             kept, n_visited = _walk_block(known, inside, threshold + TIE, left, n_sure - start)
@@ -209,7 +209,7 @@ def find_copies_of_first(X: Any, walk: Ints, n_first: int, threshold: float) -> 
     return is_copy, representative
 
 
-def correlations_in_families(X: Any, representative: Ints) -> Floats:
+def representative_correlations(X: Any, representative: Ints) -> Floats:
     """Return how each column correlates with the one that represents it.
 
     Parameters
@@ -225,7 +225,7 @@ def correlations_in_families(X: Any, representative: Ints) -> Floats:
     Examples
     --------
     >>> X = np.array([[1.0, -2.0, 1.0], [2.0, -4.0, -1.0], [3.0, -6.0, 1.0]])
-    >>> correlations_in_families(X, np.array([0, 0, 2])).round(6).tolist()
+    >>> representative_correlations(X, np.array([0, 0, 2])).round(6).tolist()
     [1.0, -1.0, 1.0]
     """
     found = np.ones(len(representative))

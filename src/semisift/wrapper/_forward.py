@@ -317,7 +317,9 @@ def predict(
     X /= column_factors(data.X, None, data.spans)[1]
     with np.errstate(all="ignore"), one_blas_thread(), one_openmp_thread():
         fitted = learner.fit(X[train], labels.codes[train].astype(np.int64), columns)
-        return Member(0, columns, fitted, labels.n_classes).judge(X[labels.unlabelled])
+        return Member(0, columns, fitted, labels.n_classes).predict_with_confidence(
+            X[labels.unlabelled]
+        )
 
 
 def one_step(

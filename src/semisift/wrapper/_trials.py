@@ -255,8 +255,8 @@ def _places(pair: Any, n_rows: int) -> Sequence[Ints]:
 
 
 def _are_rows(part: Ints, n_rows: int) -> bool:
-    is_whole = not len(part) or part.dtype.kind in "iu"
-    return part.ndim == 1 and is_whole and bool(((part >= 0) & (part < n_rows)).all())
+    is_integer = not len(part) or part.dtype.kind in "iu"
+    return part.ndim == 1 and is_integer and bool(((part >= 0) & (part < n_rows)).all())
 
 
 def divide_columns(X: Any, by: Floats) -> Any:

@@ -14,7 +14,7 @@ from semisift.io._formats._common import choose_names, with_ids
 from semisift.io._formats._sparse import as_shape, from_compressed, native
 from semisift.io._guards import FileError, check_fits, import_extra
 from semisift.io._on_disk import MatrixOnDisk, stays_on_disk
-from semisift.io._options import TableOptions, said
+from semisift.io._options import TableOptions, format_option
 from semisift.io._table import FileTable, from_matrix, texts
 from semisift.out_of_core._sources import ArraySource, Source, from_group
 
@@ -110,9 +110,9 @@ def find_matrix(root: Any, layer: str | None) -> Any:
     if layer in (None, "X") and "X" in root:
         return root["X"]
     wanted = "matrix X" if layer is None else f"layer {layer!r}"
-    listed = ", ".join(map(repr, layers)) or "none"
-    cure = f"Name one of them by {said('matrix')}"
-    raise FileError(f"the file holds no {wanted}. Its layers: {listed}. {cure}.")
+    names_shown = ", ".join(map(repr, layers)) or "none"
+    cure = f"Name one of them by {format_option('matrix')}"
+    raise FileError(f"the file holds no {wanted}. Its layers: {names_shown}. {cure}.")
 
 
 def is_dense(node: Any) -> bool:
@@ -199,7 +199,7 @@ def check_same(table: FileTable, root: Any) -> None:
         raise FileError("the file has changed since it was read: start again.")
 
 
-def write_whole(target: Any, data: Any, **storage: Any) -> None:
+def write_atomically(target: Any, data: Any, **storage: Any) -> None:
     """Write an AnnData object to an empty group, as its own method does to a file."""
     data.strings_to_categoricals()
     if data.raw is not None:
@@ -235,7 +235,10 @@ def write_reduced(
         problem = (
             "a version of AnnData before 0.7 wrote the file, which is written from memory alone"
         )
-        cure = f"Allow more of it with {said('max_memory')}, or write the file anew with AnnData"
+        cure = (
+            f"Allow more of it with {format_option('max_memory')}, or write the file anew with "
+            "AnnData"
+        )
         raise FileError(f"{problem}. {cure}.")
 
     def write_matrix(node: Any, group: Any, name: str) -> None:

@@ -17,9 +17,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from semisift.exceptions import OutOfCoreError, TableError
-from semisift.io._guards import USABLE_SHARE, FileError, naming
-from semisift.io._options import TableOptions, said
-from semisift.io._table import FileTable, drop_columns, settle_names
+from semisift.io._guards import USABLE_SHARE, FileError, error_context
+from semisift.io._options import TableOptions, format_option
+from semisift.io._table import FileTable, drop_columns, resolve_names
 from semisift.utils._files import no_room
 from semisift.utils._memory import available_memory, most_addresses
 from semisift.utils._text import quote
@@ -45,10 +45,10 @@ def reading(path: Path, form: str, *, fixed: str = "", turn: bool = False) -> It
     turn : bool
         The user wants to turn the table nevertheless.
     """
-    with naming(path):
+    with error_context(path):
         try:
             if fixed and turn:
-                cure = f"leave out {said('transpose', True)}"
+                cure = f"leave out {format_option('transpose', True)}"
                 raise FileError(f"{fixed}, so there is nothing to turn: {cure}.")
             yield
         except (TableError, OutOfCoreError):
@@ -156,7 +156,7 @@ def choose_names(
     """
     if wanted not in columns:
         known = f"There are {', '.join(map(quote, columns))}" if columns else "There is none"
-        problem = f"{said('names_from', wanted)}: no column of features is called so"
+        problem = f"{format_option('names_from', wanted)}: no column of features is called so"
         raise FileError(f"{problem}. {known}.")
     given = [(cell or "").strip() for cell in columns[wanted]]
     names = [name or other for name, other in zip(given, usual, strict=True)]
@@ -189,10 +189,10 @@ def turn(table: FileTable, options: TableOptions) -> FileTable:
         rule = (
             "with features in rows, the first column holds their names and the others the samples"
         )
-        cure = f"Is {said('transpose', True)} right for it?"
+        cure = f"Is {format_option('transpose', True)} right for it?"
         raise FileError(f"{rule}; the file has {frame.width} column. {cure}")
     features = frame.to_series(0).cast(pl.String).fill_null("").str.strip_chars().to_list()
-    features, notes = settle_names(features, "feature (row)", options)
+    features, notes = resolve_names(features, "feature (row)", options)
     samples = frame.drop(frame.columns[0])
     return replace(
         table,
@@ -209,7 +209,7 @@ def turn(table: FileTable, options: TableOptions) -> FileTable:
 def _transpose(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     if any(dtype.is_nested() for dtype in frame.dtypes):
         problem = "a column of samples holds lists, and only numbers and words can be ranked"
-        raise FileError(f"{problem}. Leave it out with {said('drop')}.")
+        raise FileError(f"{problem}. Leave it out with {format_option('drop')}.")
     if not all(dtype.is_numeric() for dtype in frame.dtypes):
         frame = frame.cast(pl.String)
     return frame.transpose(column_names=names)

@@ -17,7 +17,7 @@ from semisift.io._formats._common import choose_names, reading, turn
 from semisift.io._formats.text import BYTES_A_CELL, decode, read_text
 from semisift.io._guards import FileError, check_fits, damaged, read_bytes
 from semisift.io._options import TableOptions
-from semisift.io._table import MISSING, FileTable, settle_names
+from semisift.io._table import MISSING, FileTable, resolve_names
 from semisift.io._write import write_plain
 from semisift.utils._text import plural
 
@@ -157,7 +157,7 @@ def as_table(
     FileTable
     """
     heading, names = features
-    samples, numbered = settle_names(samples, "sample", options)
+    samples, numbered = resolve_names(samples, "sample", options)
     values.columns = samples
     with suppress(pl.exceptions.PolarsError):  # the cell without a number is named later
         values = values.cast(pl.Float64)
@@ -168,5 +168,9 @@ def as_table(
     table = turn(table, options)
     place = {name: i for i, name in enumerate(samples)}
     kept = [place[name] for name in table.row_names or ()]
-    said = {name: pl.Series(cells, dtype=pl.String) for name, cells in about.items() if any(cells)}
-    return replace(table, rows=pl.DataFrame(said)[kept] if said else pl.DataFrame())
+    about_samples = {
+        name: pl.Series(cells, dtype=pl.String) for name, cells in about.items() if any(cells)
+    }
+    return replace(
+        table, rows=pl.DataFrame(about_samples)[kept] if about_samples else pl.DataFrame()
+    )

@@ -63,7 +63,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
 
 def _about_samples(head: str, samples: list[str]) -> dict[str, list[str | None]]:
     """Return what the lines before the values say of each sample, by the names of columns."""
-    said: dict[str, list[list[str]]] = defaultdict(lambda: [[] for _ in samples])
+    about_samples: dict[str, list[list[str]]] = defaultdict(lambda: [[] for _ in samples])
     pairs: dict[str, list[list[str]]] = defaultdict(lambda: [[] for _ in samples])
     for number, line in enumerate(head.split("\n"), start=1):
         if not line.startswith(SAMPLE):
@@ -73,7 +73,7 @@ def _about_samples(head: str, samples: list[str]) -> dict[str, list[str | None]]
             given = plural(len(cells), "sample")
             raise damaged(f"line {number} gives {name} of {given}, and there are {len(samples)}")
         for i, cell in enumerate(cells):
-            column, values, value = name, said, cell
+            column, values, value = name, about_samples, cell
             if name.startswith(CHARACTERISTICS) and ":" in cell:
                 key, _, value = cell.partition(":")
                 channel = name.removeprefix(CHARACTERISTICS)
@@ -82,9 +82,12 @@ def _about_samples(head: str, samples: list[str]) -> dict[str, list[str | None]]
             known = values[column][i]
             if value.strip() not in MISSING:
                 known.append(value.strip())
-    accessions = [AND.join(each) for each in said.get("geo_accession", [])]
+    accessions = [AND.join(each) for each in about_samples.get("geo_accession", [])]
     if accessions and accessions != samples:
         raise damaged("its line !Sample_geo_accession names other samples than the table")
     for column, found in pairs.items():
-        said[f"{column} (characteristics)" if column in said else column] = found
-    return {column: [AND.join(each) or None for each in found] for column, found in said.items()}
+        about_samples[f"{column} (characteristics)" if column in about_samples else column] = found
+    return {
+        column: [AND.join(each) or None for each in found]
+        for column, found in about_samples.items()
+    }

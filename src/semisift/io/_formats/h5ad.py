@@ -73,7 +73,7 @@ def write(table: FileTable, path: Path) -> None:
         if (data.n_obs, data.n_vars) != (table.n_rows, len(table.details["names"])):
             raise FileError("the file has changed since it was read: start again.")
         with create_hdf5(path, "anndata") as (_, target):
-            _anndata.write_whole(target, data[:, kept].copy(), compression="gzip")
+            _anndata.write_atomically(target, data[:, kept].copy(), compression="gzip")
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from semisift.io._formats._common import columns_kept, read_in_child, reading
 from semisift.io._formats._hdf5 import SIGNATURE, USER_BLOCK, create_hdf5, open_hdf5, read_own
 from semisift.io._formats._sparse import from_compressed
 from semisift.io._guards import FileError, check_fits, check_shape, read_bytes
-from semisift.io._options import TableOptions, said
+from semisift.io._options import TableOptions, format_option
 from semisift.io._table import FileTable, as_series, from_matrix
 
 # What scipy refuses in words, it refuses again where the user sees it.
@@ -168,19 +168,21 @@ class MatFile:
         good = [n for n in shapes if self.kind(n) in ("numeric", "sparse") and len(shapes[n]) == 2]
         if wanted is not None:
             candidates = [wanted] if wanted in good else []
-            problem = f"{said('matrix', wanted)}: there is no matrix of numbers of this name"
+            problem = (
+                f"{format_option('matrix', wanted)}: there is no matrix of numbers of this name"
+            )
         else:
             broad = [name for name in good if min(shapes[name]) > 1 and name not in LABELS]
             candidates = [name for name in MATRICES if name in good][:1] or broad
             problem = "it is not clear which variable holds the values"
         if len(candidates) == 1:
             return candidates[0]
-        listed = ", ".join(
+        names_shown = ", ".join(
             f"{name} ({' x '.join(map(str, variable.shape))}, {variable.described})"
             for name, variable in self.variables.items()
         )
-        cure = f"Name the one with the values by {said('matrix')}"
-        raise FileError(f"{problem}. The file holds {listed or 'no variable'}. {cure}.")
+        cure = f"Name the one with the values by {format_option('matrix')}"
+        raise FileError(f"{problem}. The file holds {names_shown or 'no variable'}. {cure}.")
 
     def _find_labels(self, n_samples: int, matrix: str) -> str | None:
         """Return the first of the usual variables that fits the samples; else the first of all."""

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array, hstack, issparse, vstack
 from semisift.io._formats._common import columns_kept, reading
 from semisift.io._formats._sparse import from_blocks, from_compressed, from_coordinates, native
 from semisift.io._guards import FileError, check_fits, damaged
-from semisift.io._options import TableOptions, said
+from semisift.io._options import TableOptions, format_option
 from semisift.io._table import FileTable, as_series, from_matrix, texts
 
 # Keys of a matrix; with the prefix ``u_`` they are those of rows without a label.
@@ -115,7 +115,7 @@ def _matrix(arrays: Arrays, key: str | None = None, prefix: str = "") -> Any:
     if key or any(name not in part for name in (*needed, "shape")):
         sparse = "" if key else f" and no sparse matrix ({prefix}data, {prefix}indices, ...)"
         found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        cure = f" Name the one with the values by {said('matrix')}." if not prefix else ""
+        cure = f" Name the one with the values by {format_option('matrix')}." if not prefix else ""
         raise FileError(f"there is no array {dense!r}{sparse}. The file holds {found}.{cure}")
     parts = [part[name] for name in (*needed, "shape")]
     if form == "coo":

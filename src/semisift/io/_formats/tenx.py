@@ -5,7 +5,7 @@ from pathlib import Path
 
 from semisift.io._formats._common import choose_names, columns_kept, create, reading, with_ids
 from semisift.io._formats.mtx import read_matrix, write_matrix
-from semisift.io._guards import FileError, naming, read_bytes
+from semisift.io._guards import FileError, error_context, read_bytes
 from semisift.io._options import TableOptions
 from semisift.io._table import FileTable, from_matrix
 
@@ -79,7 +79,7 @@ def _find(folder: Path, candidates: tuple[str, ...]) -> Path:
 
 def _lines(file: Path, size: int, what: str, matrix: Path) -> list[str]:
     """Return the lines of a file, which must be as many as its side of the matrix."""
-    with naming(file):
+    with error_context(file):
         text = read_bytes(file)
         try:
             lines = text.decode().splitlines()

@@ -15,7 +15,7 @@ from semisift.io._formats._sparse import from_compressed
 from semisift.io._formats.npz import write_arrays
 from semisift.io._formats.tenx import FIXED, gene_names
 from semisift.io._guards import FileError
-from semisift.io._options import TableOptions, said
+from semisift.io._options import TableOptions, format_option
 from semisift.io._table import FileTable, from_matrix, texts
 from semisift.utils._text import examples
 
@@ -66,14 +66,14 @@ def _choose(h5py: Any, file: Any, wanted: str | None) -> tuple[Any, tuple[str, s
     }
     if not found:
         parts = f"no group holds {', '.join(PARTS)} and the names of genes"
-        cure = f"If AnnData has written it, say {said('format', 'h5ad')}"
+        cure = f"If AnnData has written it, say {format_option('format', 'h5ad')}"
         raise FileError(f"the file has not the layout of 10x: {parts}. {cure}.")
     known = examples(list(found))
     if wanted is not None and wanted not in found:
-        raise FileError(f"{said('matrix', wanted)}: there is no such genome, but {known}.")
+        raise FileError(f"{format_option('matrix', wanted)}: there is no such genome, but {known}.")
     if wanted is None and len(found) > 1:
         raise FileError(
-            f"there are several genomes: {known}. Name one of them by {said('matrix')}."
+            f"there are several genomes: {known}. Name one of them by {format_option('matrix')}."
         )
     name = wanted or next(iter(found))
     return file[name], found[name]

@@ -21,9 +21,9 @@ import polars as pl
 
 from semisift.exceptions import TableError
 from semisift.io._formats._common import turn, turned_back
-from semisift.io._guards import FileError, check_fits, naming, read_bytes
-from semisift.io._options import TableOptions, said
-from semisift.io._table import FileTable, is_number, settle_names
+from semisift.io._guards import FileError, check_fits, error_context, read_bytes
+from semisift.io._options import TableOptions, format_option
+from semisift.io._table import FileTable, is_number, resolve_names
 from semisift.utils._text import plural
 
 # Name of a column of row names that has none in the file.
@@ -48,7 +48,7 @@ EXCEL_SEPARATOR = re.compile(r'"?sep=(.)"?\n', re.IGNORECASE)
 
 def read(path: Path, options: TableOptions) -> FileTable:
     """Read a text table into a frame of text, in which empty cells are missing values."""
-    with naming(path):
+    with error_context(path):
         text, skipped, separator = skip_preamble(decode(read_bytes(path), options.encoding))
         if not text.strip():
             raise FileError("the file is empty. A table needs names and at least one row.")
@@ -61,7 +61,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
                 if skipped and skipped[-1].count(separator) == len(names) - 1:
                     looks = f"Line {len(skipped)}, a remark, looks like the names"
                     remark = f" {looks}: remove its mark (#)."
-                refuse_numbers_as_names(names, remark)
+                check_names_not_numbers(names, remark)
         else:
             names, body, first_line = numbered_names(len(names)), text, len(skipped) + 1
         # empty lines at the end are rows only where there is a single column
@@ -118,7 +118,7 @@ def as_table(
         names, heading = [ROW_NAME, *names], NO_HEADING
     elif not names[0] and len(names) > 1:  # as pandas and R's write.csv do
         names, heading = [ROW_NAME, *names[1:]], ""
-    names, numbered = settle_names(names, "column", options)
+    names, numbered = resolve_names(names, "column", options)
     frame.columns = names
     table = FileTable(
         path=path,
@@ -207,15 +207,15 @@ def numbered_names(n_columns: int) -> list[str]:
     return [f"column_{j}" for j in range(1, n_columns + 1)]
 
 
-def refuse_numbers_as_names(names: list[str], remark: str = "") -> None:
+def check_names_not_numbers(names: list[str], remark: str = "") -> None:
     """Refuse a first line that looks like values; a remark may say where the names could be."""
     numbers = [name for name in names if is_number(name)]
     if len(names) > 1 and 2 * len(numbers) > len(names):
         raise FileError(
             "the first line should hold the names of the columns, and holds numbers "
             f"({', '.join(numbers[:3])}, ...). If the file has no names, say "
-            f"{said('header', False)}; if these numbers are the names, say "
-            f"{said('header', True)}.{remark}"
+            f"{format_option('header', False)}; if these numbers are the names, say "
+            f"{format_option('header', True)}.{remark}"
         )
 
 
@@ -229,20 +229,20 @@ def decode(data: bytes, encoding: str) -> str:
             encoding = marked
     if b"\0" in data and not encoding.lower().replace("-", "").startswith(("utf16", "utf32")):
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        cure = f"If this is a text file in UTF-16, say {said('encoding', 'utf-16')}"
+        cure = f"If this is a text file in UTF-16, say {format_option('encoding', 'utf-16')}"
         other = "if it is another kind of file, give it the ending of its format"
         raise FileError(f"line {line} holds a zero byte, which no text has. {cure}; {other}.")
     try:
         text = data.decode(encoding.replace("\0", "?"))  # Python has other words for a zero byte
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        cure = f"say how it is written, for example {said('encoding', 'latin-1')}"
+        cure = f"say how it is written, for example {format_option('encoding', 'latin-1')}"
         raise FileError(
             f"line {line} holds a character that is not {encoding.upper()} (byte "
             f"{data[error.start]:#04x}). Save the file as UTF-8, or {cure}."
         ) from error
     except LookupError as error:
-        given = said("encoding", encoding)
+        given = format_option("encoding", encoding)
         raise TableError(f"{given}: there is no encoding of this name.") from error
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
@@ -369,7 +369,7 @@ def _ragged(
     return FileError(
         f"{place} has {plural(widths[row], 'cell')}, where {expected} are expected, as in the line "
         f"of the names. {cure}; text that holds a separator must stand between quotation marks; if "
-        f"the cells are divided by something else, say {said('separator')}."
+        f"the cells are divided by something else, say {format_option('separator')}."
     )
 
 

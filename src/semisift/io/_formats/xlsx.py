@@ -15,9 +15,9 @@ from pathlib import Path
 import polars as pl
 
 from semisift.io._formats._common import read_in_child, reading
-from semisift.io._formats.text import as_table, numbered_names, refuse_numbers_as_names
+from semisift.io._formats.text import as_table, check_names_not_numbers, numbered_names
 from semisift.io._guards import FileError, check_fits, import_extra, read_bytes
-from semisift.io._options import TableOptions, said
+from semisift.io._options import TableOptions, format_option
 from semisift.io._table import FileTable, as_series
 from semisift.io._write import write_plain as write
 from semisift.utils._text import examples, quote
@@ -79,7 +79,7 @@ def read(path: Path, options: TableOptions) -> FileTable:
                 cure = "If it is a title, remove it"
                 raise FileError(f"the first row of the sheet holds {cell} should stand. {cure}.")
             if options.header is None:
-                refuse_numbers_as_names(names)
+                check_names_not_numbers(names)
             text, numbers = text[1:], numbers[1:]
         else:
             names = numbered_names(len(names))
@@ -116,13 +116,13 @@ def _load(
     head, _, stream = read_in_child(READ.format(wanted=wanted), data).partition(b"\n")
     sheets, others = json.loads(head)
     if wanted is not None and wanted not in sheets:
-        problem = f"{said('matrix', wanted)}: there is no such sheet"
+        problem = f"{format_option('matrix', wanted)}: there is no such sheet"
         raise FileError(f"{problem}. There is {examples(sheets)}.")
     name = wanted or sheets[0]
     notes: tuple[str, ...] = ()
     if others:
         note = f"The first sheet, {quote(name)}, was read; there are also {examples(others)}"
-        notes = (f"{note} ({said('matrix')}).",)
+        notes = (f"{note} ({format_option('matrix')}).",)
     cells = pl.read_ipc_stream(stream)
     width = cells.width // 2
     text, numbers = cells[:, :width], cells[:, width:]
@@ -130,7 +130,9 @@ def _load(
     filled = text.select(pl.any_horizontal(pl.all().is_not_null(), False)).to_series()
     if not filled.any():
         others = [each for each in sheets if each != name]
-        cure = f" Name another one by {said('matrix')}: {examples(others)}." if others else ""
+        cure = (
+            f" Name another one by {format_option('matrix')}: {examples(others)}." if others else ""
+        )
         raise FileError(f"the sheet {quote(name)} is empty.{cure}")
     first = int(filled.arg_max() or 0)
     return text[first:], numbers[first:], first + 1, notes

@@ -329,7 +329,7 @@ def _zlib_pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 def _size_of_zstd(file: IO[bytes]) -> int:
     """Return what the frames of a file make: as they say, or at most where one does not."""
-    said, most, all_say = 0, 0, True
+    declared, most, all_declare = 0, 0, True
     while len(start := file.read(4)) == 4:
         if start[1:] == b"\x2a\x4d\x18" and start[0] >> 4 == 5:  # a frame to be skipped
             file.seek(int.from_bytes(file.read(4), "little"), os.SEEK_CUR)
@@ -340,8 +340,8 @@ def _size_of_zstd(file: IO[bytes]) -> int:
         is_single = flag >> 5 & 1
         file.seek((not is_single) + (0, 1, 2, 4)[flag & 3], os.SEEK_CUR)
         width = (is_single, 2, 4, 8)[flag >> 6]
-        said += int.from_bytes(file.read(width), "little") + 256 * (width == 2)
-        all_say &= width > 0
+        declared += int.from_bytes(file.read(width), "little") + 256 * (width == 2)
+        all_declare &= width > 0
         is_last = False
         while not is_last and len(head := file.read(3)) == 3:
             number = int.from_bytes(head, "little")
@@ -349,4 +349,4 @@ def _size_of_zstd(file: IO[bytes]) -> int:
             most += size if kind < 2 else 1 << 17
             file.seek(1 if kind == 1 else size, os.SEEK_CUR)
         file.seek(4 * (flag >> 2 & 1), os.SEEK_CUR)
-    return said if all_say else most
+    return declared if all_declare else most

@@ -119,13 +119,13 @@ def draw(ax: Axes, ranks: Ranks, style: FigureStyle) -> None:
         style.annotate(ax, str(tick), (x, y + 0.55 * size), **look)
 
     limit, ruler = ranks.test.critical_difference, y + 2.4 * size
-    is_whole = limit <= last - first
-    ends = [across(last), across(last - limit if is_whole else first)]
-    line(ends, [ruler, ruler], lw=1.4, ls="-" if is_whole else (0, (3, 2)))
-    for x in ends if is_whole else ends[:1]:
+    is_inside = limit <= last - first
+    ends = [across(last), across(last - limit if is_inside else first)]
+    line(ends, [ruler, ruler], lw=1.4, ls="-" if is_inside else (0, (3, 2)))
+    for x in ends if is_inside else ends[:1]:
         line([x, x], [ruler - 0.3 * size, ruler + 0.3 * size], lw=1.4)
     words = f"CD = {limit:.3g} at level {ranks.alpha:g}"
-    words += "" if is_whole else ", longer than the axis"
+    words += "" if is_inside else ", longer than the axis"
     look = {"ha": "left", "va": "bottom", "size": size}
     style.annotate(ax, words, (ends[0], ruler + 0.55 * size), **look)
 

@@ -75,7 +75,7 @@ def figure(
         means = np.where(view.is_bound, np.nan, interval(view.curves[i][:, :, k])[0])
         if np.isfinite(means).any():
             j = int(np.nanargmax(means))
-            best.append((int(sizes[k]), view.said[j], means[j]))
+            best.append((int(sizes[k]), view.shown_names[j], means[j]))
     shown = Lines(
         view.methods,
         places,
@@ -159,7 +159,7 @@ def runs_figure(
     values = view.scores.values[i]
     ranges = [
         f"{name} {values[known, j].min():.3f} to {values[known, j].max():.3f}"
-        for j, name in enumerate(view.said)
+        for j, name in enumerate(view.shown_names)
         if (known := np.isfinite(values[:, j])).any()
     ]
     words = f"Least and largest of the runs: {'; '.join(ranges)}." if ranges else "No figures."
@@ -217,7 +217,7 @@ def sweep_figure(
     first, last = f"{sweep.levels[0]:g}", f"{sweep.levels[-1]:g}"
     found = [
         f"{name} {means[j, 0]:.3f} to {means[j, -1]:.3f}"
-        for j, name in enumerate(view.said)
+        for j, name in enumerate(view.shown_names)
         if np.isfinite(means[j, [0, -1]]).all()
     ]
     words = f"From level {first} to level {last}: {'; '.join(found)}."

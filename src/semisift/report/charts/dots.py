@@ -14,7 +14,7 @@ from semisift.report.charts.heatmap import N_STEPS, levels_of, scale_of
 from semisift.selection._markers import Markers
 from semisift.utils._text import printable_name, shorten
 
-MAX_SAID = 3
+MAX_NAMED = 3
 
 # Features of the picture: of each class, and of all classes unless these are more.
 MAX_OF_A_CLASS, MAX_FEATURES = 5, 60
@@ -63,7 +63,7 @@ def figure(markers: Markers | None) -> dict[str, Any] | None:
     longest = max(len(shown) for _, shown, _ in heads)
     found = [
         (printable_name(markers.features[own[0]]), columns[i], *both[:, i, own[0]].tolist())
-        for i, own in enumerate(best[:MAX_SAID])
+        for i, own in enumerate(best[:MAX_NAMED])
         if own
     ]
     return {

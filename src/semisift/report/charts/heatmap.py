@@ -16,7 +16,7 @@ from semisift.report.charts.row_map import project
 from semisift.selection import RankingResult
 from semisift.utils._text import printable_name
 
-MAX_FEATURES, MAX_LABELLED, MAX_OTHERS, MAX_SAID = 20, 100, 200, 3
+MAX_FEATURES, MAX_LABELLED, MAX_OTHERS, MAX_NAMED = 20, 100, 200, 3
 
 # Steps of the colours in standard deviations: so many on either side of the mean.
 STEP, N_STEPS = 0.5, 5
@@ -180,7 +180,7 @@ def _words(rows: RowLabels, cells: Cells, names: list[str], standard: NDArray[np
             members.setdefault(group.name, []).append(its)
     means = {name: _means(standard[np.concatenate(its)]) for name, its in members.items()}
     highest = []
-    for at, feature in enumerate(names[:MAX_SAID] if len(means) > 1 else ()):
+    for at, feature in enumerate(names[:MAX_NAMED] if len(means) > 1 else ()):
         known = {name: float(mean[at]) for name, mean in means.items() if not np.isnan(mean[at])}
         if known:
             name = max(known, key=known.__getitem__)

@@ -15,7 +15,7 @@ from semisift.report._rows import Group, RowLabels, group_rows, values_of
 from semisift.report._style import FigureStyle, row_points
 from semisift.selection import RankingResult
 
-MAX_ROWS, MAX_PROJECTED, MAX_CLASSES_SAID = 2000, 20, 4
+MAX_ROWS, MAX_PROJECTED, MAX_CLASSES_NAMED = 2000, 20, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def figure(outcome: RankingResult, rows: RowLabels | None, X: Any) -> ReportFigu
         return None
     labelled = [group for group in found.groups if group.is_labelled]
     middles = [(np.median(found.positions[group.rows, 0]), group.name) for group in labelled]
-    middles = middles if 1 < len(labelled) <= MAX_CLASSES_SAID else []
+    middles = middles if 1 < len(labelled) <= MAX_CLASSES_NAMED else []
     n_shown, which = int(found.shown.sum()), "selected" if is_enough else "best"
     words = paragraph("row_map", found, n_shown, rows.n_rows, which, middles)
     tips = [

@@ -57,7 +57,7 @@ def _figure(
     found = None
     if known.any():
         top, best = (int(np.where(known, each, -np.inf).argmax()) for each in (values, shown.y))
-        found = view.said[top], abs(values[top]), view.said[best], shown.y[best]
+        found = view.shown_names[top], abs(values[top]), view.shown_names[best], shown.y[best]
     words = paragraph("tradeoff", found, shown.is_log, view.metric_name)
     shown = shown._replace(labels=(shown.labels[0], f"mean {view.metric_name}"))
     return ReportFigure(slug, title, words, draw, shown, (width, 320.0), MARGINS)

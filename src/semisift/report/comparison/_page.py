@@ -112,7 +112,7 @@ def _panel(view: View, number: int) -> dict[str, Any]:
     return {
         "number": number,
         "view": view,
-        "name": f"{view.metric_name} of the judge {printable_name(view.judge)}",
+        "name": f"{view.metric_name} of the judge {printable_name(view.evaluator)}",
         "glance": _tables.glance_table(view),
         "main": _tables.main_table(view),
         "bounds": bounds_in_words(view),
@@ -171,18 +171,18 @@ def tests_in_words(view: View) -> list[str]:
     found = view.test("friedman")
     if found is None:
         return [view.obstacle]
-    said = sentences("friedman", found, LEVEL_OF_RANKS)
+    paragraphs = sentences("friedman", found, LEVEL_OF_RANKS)
     for alpha in (LEVEL_OF_RANKS, LEVEL_OF_WINS):
         test = view.test("nemenyi", alpha)
         ranks, order = test.mean_ranks, test.mean_ranks.argsort(kind="stable").tolist()
-        names = [view.said[place] for place in view.places]
+        names = [view.shown_names[place] for place in view.places]
         worse = [
             (names[j], [names[i] for i in order if test.different[i, j] and ranks[i] > ranks[j]])
             for j in order
         ]
         worse = [pair for pair in worse if pair[1]]
-        said.append(paragraph("nemenyi", alpha, test.critical_difference, worse, len(names)))
-    return said
+        paragraphs.append(paragraph("nemenyi", alpha, test.critical_difference, worse, len(names)))
+    return paragraphs
 
 
 def wins_in_words(view: View) -> list[str]:
@@ -207,7 +207,7 @@ def wilcoxon_in_words(view: View) -> list[str]:
 
 def bounds_in_words(view: View) -> str:
     """Return which methods see hidden labels; empty if none does."""
-    names = [name for name, bound in zip(view.said, view.is_bound, strict=True) if bound]
+    names = [name for name, bound in zip(view.shown_names, view.is_bound, strict=True) if bound]
     return paragraph("bounds", names)
 
 
@@ -365,15 +365,15 @@ def write_summary(results: ComparisonResults, folder: str | os.PathLike[str]) ->
 def _summary_of(view: View, drawn: Sequence[ReportFigure]) -> str:
     """Return the text of the page, with pictures named as `write_summary` names them."""
     results = view.results
-    views = [view_of(results, judge=judge) for judge in results.protocol.judges]
+    views = [view_of(results, judge=evaluator) for evaluator in results.protocol.judges]
     values = {
         "opening": opening(results, f"Comparison: {results.protocol.name}"),
         "lead": lead(view),
         "protocol": protocol_in_words(results),
         "views": views,
-        "tables": [_tables.main_table(judged) for judged in views],
+        "tables": [_tables.main_table(evaluated) for evaluated in views],
         "notes": [*filter(None, [bounds_in_words(view), *view.left_out])],
-        "published": [published_beside(judged) for judged in views],
+        "published": [published_beside(evaluated) for evaluated in views],
         "glance": _tables.glance_table(view),
         "tests": [*tests_in_words(view), *wilcoxon_in_words(view)],
         "pictures": [(picture, _file_name(picture)) for picture in drawn],
@@ -395,10 +395,10 @@ def opening(results: Records, title: str) -> list[str]:
 def closing(results: Records, *more: str) -> list[str]:
     """Return what a page in Markdown ends with: what is missing or doubtful, and versions."""
     problems = [*failures(results), *too_slow(results)]
-    said = [unfinished(results), doubt(results.n_judging)]
-    said = [*said, *(f"{each.where}: {each.what}." for each in problems), *more]
+    paragraphs = [unfinished(results), doubt(results.n_judging)]
+    paragraphs = [*paragraphs, *(f"{each.where}: {each.what}." for each in problems), *more]
     made = ", ".join(f"{name} {version}" for name, version in versions(results))
-    parts = ["## What is missing or doubtful", bullets(said)] if any(said) else []
+    parts = ["## What is missing or doubtful", bullets(paragraphs)] if any(paragraphs) else []
     return [*parts, f"Made with {escape_markdown(made)}."]
 
 

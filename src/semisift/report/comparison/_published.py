@@ -66,15 +66,15 @@ def published_beside(view: View) -> dict[str, Any] | None:
     dict
         Judge, source, pairs, sentences and the table, which has a line for each pair.
     """
-    judge, results = view.judge, view.results
+    evaluator, results = view.evaluator, view.results
     content = _part(results.about, "notes", "published")
     if content is None:
         return None
-    is_first = judge == results.protocol.judges[0]
-    table = _part(content, "tables", judge) or (content.get("table") if is_first else None)
+    is_first = evaluator == results.protocol.judges[0]
+    table = _part(content, "tables", evaluator) or (content.get("table") if is_first else None)
     if not isinstance(table, Mapping):
         return None
-    spreads, n_runs = _part(content, "spreads", judge), content.get("n_runs")
+    spreads, n_runs = _part(content, "spreads", evaluator), content.get("n_runs")
     pairs: list[Pair] = []
     absent: dict[str, dict[str, None]] = {"data sets": {}, "methods": {}}  # sets that keep order
     for dataset, row in table.items():
@@ -89,21 +89,21 @@ def published_beside(view: View) -> dict[str, Any] | None:
                 i, j = results.datasets.index(dataset), results.methods.index(method)
                 spread = _number((_part(spreads, dataset) or {}).get(method))
                 pairs.append(_pair(view, i, j, published, spread, n_runs))
-    said = []
+    paragraphs = []
     if pairs:
         found = Counter(pair.word for pair in pairs)
         parts = [f"{found[word]} {word}" for word in WORDS.values() if found[word]]
         mean = math.fsum(pair.ours - pair.published for pair in pairs) / len(pairs)
-        said += [paragraph("published", len(pairs), parts, mean), how_judged(n_runs)]
+        paragraphs += [paragraph("published", len(pairs), parts, mean), describe_evaluation(n_runs)]
     has_spreads = any(pair.spreads for pair in pairs)
-    said += sentences("beside_published", has_spreads, absent if is_first else {})
+    paragraphs += sentences("beside_published", has_spreads, absent if is_first else {})
     more = content.get("sentences") or () if is_first else ()
-    said += [printable(sentence) for sentence in more]
+    paragraphs += [printable(sentence) for sentence in more]
     return {
-        "judge": judge,
+        "judge": evaluator,
         "source": printable(content.get("source") or "no source given"),
         "pairs": pairs,
-        "sentences": said,
+        "sentences": paragraphs,
         "table": _table(view, pairs, has_spreads),
     }
 
@@ -164,9 +164,9 @@ def stand(
     return "above" if ours > published else "below"
 
 
-def how_judged(n_theirs: int | None) -> str:
+def describe_evaluation(n_theirs: int | None) -> str:
     """Return in a sentence what "within the error" is."""
-    return paragraph("how_judged", LEVEL, n_theirs)
+    return paragraph("describe_evaluation", LEVEL, n_theirs)
 
 
 def _table(view: View, pairs: list[Pair], has_spreads: bool) -> ReportTable:

@@ -43,10 +43,10 @@ class View:
 
     def __init__(self, results: ComparisonResults, choice: dict[str, Any]) -> None:
         self.results, self.choice = results, choice
-        self.judge, self.metric, self.level = (choice[k] for k in ("judge", "metric", "level"))
+        self.evaluator, self.metric, self.level = (choice[k] for k in ("judge", "metric", "level"))
         self.methods = [printable_name(name) for name in results.methods]
         self.datasets = [printable_name(name) for name in results.datasets]
-        self.said = [shorten(name, MAX_NAME) for name in self.methods]
+        self.shown_names = [shorten(name, MAX_NAME) for name in self.methods]
         self.metric_name = METRICS.get(self.metric, self.metric)
         self.scores: Scores = results.scores(**self.choice)
         # the data sets on which all methods that have figures have all of them
@@ -59,7 +59,7 @@ class View:
     @cached_property
     def curves(self) -> NDArray[np.float64]:
         """Figures at each size, of shape (n_datasets, n_runs, n_methods, n_sizes)."""
-        return self.results.curves(judge=self.judge, metric=self.metric, level=self.level)
+        return self.results.curves(judge=self.evaluator, metric=self.metric, level=self.level)
 
     def best_of(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Mark the highest along the last axis, of methods that see no hidden labels.
@@ -107,11 +107,11 @@ class View:
     def left_out(self) -> list[str]:
         """Return which data sets and methods stand outside of ranks and tests, and why."""
         there = np.isfinite(self.scores.values)
-        silent = [self.said[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
-        is_whole: Any = there.all(axis=1)
+        silent = [self.shown_names[j] for j in np.flatnonzero(~there.any(axis=(0, 1)))]
+        is_complete: Any = there.all(axis=1)
         lacking = [
-            (shorten(name, MAX_NAME), [self.said[j] for j in self.places if not runs[j]])
-            for name, runs in zip(self.datasets, is_whole, strict=True)
+            (shorten(name, MAX_NAME), [self.shown_names[j] for j in self.places if not runs[j]])
+            for name, runs in zip(self.datasets, is_complete, strict=True)
         ]
         silent = silent if len(silent) < len(self.methods) else []
         return sentences("left_out", silent, [each for each in lacking if each[1]])
@@ -155,8 +155,8 @@ class View:
 
 def view_of(results: ComparisonResults, **choice: Any) -> View:
     """Return a view; what is not chosen is the first one of the comparison."""
-    judge, metric = results.protocol.judges[0], results.protocol.metrics[0]
-    first: dict[str, Any] = {"judge": judge, "metric": metric, "level": results.levels[0]}
+    evaluator, metric = results.protocol.judges[0], results.protocol.metrics[0]
+    first: dict[str, Any] = {"judge": evaluator, "metric": metric, "level": results.levels[0]}
     chosen = {name: value for name, value in choice.items() if value is not None}
     return View(results, first | chosen)
 
@@ -164,7 +164,7 @@ def view_of(results: ComparisonResults, **choice: Any) -> View:
 def views_of(results: ComparisonResults) -> list[View]:
     """Return a view for each judge and metric, at the first level."""
     pairs = product(results.protocol.judges, results.protocol.metrics)
-    return [view_of(results, judge=judge, metric=metric) for judge, metric in pairs]
+    return [view_of(results, judge=evaluator, metric=metric) for evaluator, metric in pairs]
 
 
 def sees_all_labels(label: str) -> bool:
@@ -235,10 +235,10 @@ class SweepView:
             found = np.stack([of_level(level=level) for level in self.levels])[:, :, None]
         if dataset is not None:
             return found[:, dataset].transpose(1, 2, 0)
-        is_whole = np.ones(found.shape[1], dtype=bool)
+        is_complete = np.ones(found.shape[1], dtype=bool)
         for values in (self.figures, found):
-            is_whole &= np.isfinite(values[..., self.methods]).all(axis=(0, 2, 3))
-        part = found[:, is_whole].mean(axis=1) if is_whole.any() else np.nan * found[:, 0]
+            is_complete &= np.isfinite(values[..., self.methods]).all(axis=(0, 2, 3))
+        part = found[:, is_complete].mean(axis=1) if is_complete.any() else np.nan * found[:, 0]
         return part.transpose(1, 2, 0)
 
     def name(self, measure: str) -> str:
