@@ -49,7 +49,7 @@ class TestBadInput:
 
 
 @pytest.mark.parametrize(
-    ("feature_weights", "message"),
+    ("prior", "message"),
     [
         ([1.0], "must be 2 positive numbers"),
         ([0.5, 0.5, 0.5], "must be 2 positive numbers"),

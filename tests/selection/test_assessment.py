@@ -222,7 +222,7 @@ def test_correlated_groups_are_counted_as_one_feature():
     assert_array_equal(sure.family_probability[:8], np.full(8, sure.family_probability[0]))
     assert sure.family_probability[0] >= 0.9 > sure.selection_probability[:8].max()
     assert sure.family_stability.value > 0.6 > 0.4 > sure.stability.value
-    assert "Correlated features take each other's place: counted as one" in format_stability(sure)
+    assert "Correlated features replace each other: counted as one" in format_stability(sure)
     plain = FisherScore(n_features_to_select=1).fit(X, few)
     plain = plain.assess(X, few, n_permutations=0, n_resamples=3)
     assert plain.family_probability is plain.family_stability is None

@@ -88,7 +88,7 @@ def test_a_key_that_is_not_there(assessed):
     ("given", "message"),
     few_daily(
         [
-            ({"light": "x"}, "light must be True or False: got 'x'"),
+            ({"fast": "x"}, "fast must be True or False: got 'x'"),
             ({"copy": 1}, "copy must be True or False: got 1"),
             ({"n_resamples": "many"}, "n_resamples must be a whole number, 0 or more: got 'many'"),
             ({"n_permutations": -1}, "n_permutations must be a whole number, 0 or more: got -1"),
