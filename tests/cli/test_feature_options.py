@@ -131,11 +131,11 @@ def test_a_feature_in_two_groups(folder):
 
 
 @pytest.mark.parametrize(
-    ("option", "line"), [("feature_weights", "x0,3"), ("feature-groups", "x0,a")]
+    ("option", "line"), [("feature-weights", "x0,3"), ("feature-groups", "x0,a")]
 )
 def test_a_feature_called_like_a_heading_is_not_lost(folder, option, line):
     table = (folder / "table.csv").read_text().replace("x0", "gene", 1)
     (folder / "table.csv").write_text(table)
     (folder / "known.csv").write_text(line.replace("x0", "gene") + "\n")
     output = rank(folder, f"--{option}", folder / "known.csv").output
-    assert ("weight 3" if option == "feature_weights" else " a ") in output
+    assert ("weight 3" if option == "feature-weights" else " a ") in output

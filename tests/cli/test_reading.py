@@ -133,13 +133,13 @@ def test_learners_get_what_they_take(folder):
 
 def test_missing_values_stay(folder):
     output = words(rank(folder, *options(), table="gaps.csv", code=1))
-    assert "or --missing keep for a method that takes gaps" in output
+    assert "or --missing keep for a method that takes them" in output
     keep = ["--missing", "keep"]
     report = ["--report", folder / "r.html", "--out", folder / "r.json"]
     output = words(rank(folder, *options(), *keep, *report, table="gaps.csv"))
     frame = pl.read_csv(folder / "gaps.csv")
     n_missing = sum(frame.select(FEATURES).null_count().row(0))
-    assert f"{n_missing} missing values in 8 columns, kept as gaps" in output
+    assert f"{n_missing} missing values in 8 columns, kept as missing values" in output
     facts = json.loads((folder / "r.json").read_text())
     assert facts["input"]["missing"] == "keep"
     expected = FisherScore().fit(frame.select(FEATURES).to_numpy(), frame["label"].to_list())
@@ -171,10 +171,10 @@ def test_one_labelled_class(folder):
     outputs += ["--out", folder / "r.json"]
     given = [*options(), *outputs]
     output = words(rank(folder, *given, table="one.csv", method="transductive"))
-    output = "One class is labelled: 18 unlabelled rows were taken for the rest; about"
-    assert output in output
+    note = "One class is labelled: 18 unlabelled rows were taken for the rest; about"
+    assert note in output
     assert "of the unlabelled rows are estimated to be of it" in output
-    assert output in (folder / "r.html").read_text()
+    assert note in (folder / "r.html").read_text()
     assert set(pl.read_csv(folder / "l.csv")["label"]) == {"A", "other"}
     facts = json.loads((folder / "r.json").read_text())
     assert 0.02 <= facts["positive_share"] <= 0.98
@@ -218,7 +218,7 @@ def test_a_real_table_with_groups_missing_values_and_one_class(data_dir, tmp_pat
     given += ["--report", tmp_path / "r.html", "--predictions", tmp_path / "l.csv"]
     output = words(call("rank", tmp_path / "sonar.npz", *given))
     assert "208 rows of 9 groups, of which 20 carry a label" in output
-    assert "missing values in 60 columns, kept as gaps" in output
+    assert "missing values in 60 columns, kept as missing values" in output
     output = words(call("rank", tmp_path / "sonar.npz", "--unlabelled", "rock", *given))
     assert "One class is labelled: 30 unlabelled rows were taken for the rest" in output
     assert set(pl.read_csv(tmp_path / "l.csv")["label"]) == {"mine", "other"}

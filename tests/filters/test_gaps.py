@@ -353,12 +353,12 @@ def test_transformers_may_take_missing_values():
 def test_what_cls_does_not_take(monkeypatch):
     X, y = make_rows(1)
     monkeypatch.setattr("semisift.filters.cls.MIN_ROWS", 10)
-    with pytest.raises(ValueError, match="compress='som' does not take: set compress=None"):
+    with pytest.raises(
+        ValueError, match="compress='som' does not take: fill them, or set compress=None"
+    ):
         CLS(compress="som").fit(X, y)
     monkeypatch.setattr("semisift.utils._columns.MAX_SQUARED", 5)
-    with pytest.raises(
-        ValueError, match="12 rows are labelled: CLS takes missing values with at most 2000"
-    ):
+    with pytest.raises(ValueError, match="12 rows are labelled: CLS takes these with at most 2000"):
         CLS().fit(X, y)
 
 

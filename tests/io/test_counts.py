@@ -129,7 +129,7 @@ def test_what_cannot_be_normalised(tmp_path):
     with pytest.raises(
         TableError,
         match=r"line 4, column 2 \('b'\): normalize=True takes rows of counts, which are 0 or "
-        r"more, and this value is -5\. Leave such columns out with drop=\.\.\., or say "
+        r"more, and this value is -5\. Leave such columns out with drop=\.\.\., or pass "
         r"normalize=False\.",
     ):
         read_table(tmp_path / "t.csv", label="c", normalize=True)

@@ -95,7 +95,7 @@ def test_python_takes_numbers_paths_and_single_values(run, tmp_path):
             "--separator must be a",
         ),
         ({"matrix": "X"}, ["--matrix", "X"], "matrix=... is for npz", "--matrix is for npz"),
-        ({}, [], "na='<3', say category='b'", "--na '<3', pass --category b"),
+        ({}, [], "na='<3', pass category='b'", "--na '<3', pass --category b"),
     ],
 )
 def test_each_surface_names_its_own_options(run, tmp_path, options, flags, python, command):
@@ -126,7 +126,7 @@ def test_the_separator_of_quoted_cells_is_named(tmp_path):
 
 @pytest.mark.parametrize("id_", [None, "gene"])
 def test_labels_that_go_by_columns_tell_that_features_are_in_rows(run, id_):
-    message = r"columns of genes.csv, not rows: 's1', 's2'.*say transpose=True"
+    message = r"columns of genes.csv, not rows: 's1', 's2'.*pass transpose=True"
     refused(message, "genes.csv", labels="labels.csv", id=id_)
     names = ["--id", id_] if id_ else []
     shown = run("rank", "genes.csv", "--labels", "labels.csv", *names, code=1).stderr
@@ -174,7 +174,7 @@ def test_what_was_read_is_said_first(run):
 
 def test_names_that_stand_twice_can_be_numbered(run, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,a,a (2),a,outcome\n1,2,3,4,5,x\n5,1,2,3,4,y\n")
-    refused("'a' stands twice.*or say duplicates='number'", "t.csv", label="outcome")
+    refused("'a' stands twice.*or pass duplicates='number'", "t.csv", label="outcome")
     data = read_table("t.csv", label="outcome", duplicates="number")
     assert data.feature_names == ["a", "b", "a (3)", "a (2)", "a (4)"]
     assert data.X[0].tolist() == [1, 2, 3, 4, 5]

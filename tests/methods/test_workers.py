@@ -89,7 +89,7 @@ def test_memory_limits_threads_only():
 @pytest.mark.parametrize(
     "ranker",
     [Consensus(n_members=30, random_state=0), SSFI(n_members=30, random_state=0), FisherScore()],
-    ids=["twins", "committee", "no n_jobs"],
+    ids=["permuted features", "committee", "no n_jobs"],
 )
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_an_assessment_is_the_same_on_threads_and_processes(ranker, backend):

@@ -235,7 +235,7 @@ class Counted(PartsSource):
 )
 def test_a_second_start_goes_on_from_the_last_finished_pass(ranker, tmp_path):
     y = np.where(np.arange(700) < 20, np.arange(700) % 2, -1)
-    options = {"max_memory": 100_000, "passes": tmp_path / "passes"}
+    options = {"max_memory": 100_000, "cache_dir": tmp_path / "passes"}
     whole = Counted()
     wanted = ranker.fit(OutOfCoreMatrix(whole, max_memory=100_000), y).scores_.copy()
     cut = Counted(stop_after=whole.n_read - 4)  # in the last pass
@@ -253,7 +253,7 @@ def test_a_second_start_goes_on_from_the_last_finished_pass(ranker, tmp_path):
 
 
 def test_a_damaged_pass_is_made_again(tmp_path):
-    options = {"passes": tmp_path}
+    options = {"cache_dir": tmp_path}
     wanted = column_statistics(OutOfCoreMatrix(Counted(), **options))
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:-40])

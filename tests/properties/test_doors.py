@@ -168,7 +168,7 @@ KEPT = [
     ("Protocol", "n_runs", 10**30),
     ("OutOfCoreMatrix", "feature_names", "abcdef"),
     ("OutOfCoreMatrix", "feature_names", {1, 2}),
-    ("OutOfCoreMatrix", "passes", 3),
+    ("OutOfCoreMatrix", "cache_dir", 3),
     ("OutOfCoreMatrix", "progress", "bar"),
     ("assess", "n_resamples", 10**30),
     ("compare", "max_seconds", "long"),

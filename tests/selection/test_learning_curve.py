@@ -60,7 +60,6 @@ def test_subsets_share_no_label_and_have_each_class_alike():
     splits = split_labels(TrainingData.build(np.arange(26.0)[:, None], y), 0)
     assert {len(split) for split in splits} == {2, 3, 5}
     for split in splits:
-        assert len(split) == len(split)
         held = np.concatenate(split)
         assert len(np.unique(held)) == len(held)
         for subset in split:

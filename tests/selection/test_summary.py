@@ -200,8 +200,8 @@ def test_labels_that_tell_something_of_no_feature_are_explained(assessed, tmp_pa
     finally:
         ranker.assessment_ = before
     assert trust.summary == (
-        "The labels tell something, but with these 20 labels none of the 30 features can be told "
-        "from chance by itself: the list below is where to look first."
+        "The labels tell something, but with these 20 labels none of the 30 features can be "
+        "significant by itself: the list below is where to look first."
     )
     assert trust.test.startswith("The labels tell something: of 39 rankings")
     assert trust.test.endswith(

@@ -120,7 +120,7 @@ def _treat_missing(
         notes.append(f"{plural(len(gone), 'column')} with missing values, left out: {names}.")
     filled = np.setdiff1d(affected, gone)
     if len(filled):
-        done = "kept as gaps"
+        done = "kept as missing values"
         if missing != "keep":
             columns = replace(columns, X=_fill(columns, filled))
             done = "replaced by the median (in categorical columns by the most frequent category)"
@@ -155,7 +155,7 @@ def _missing_error(
         f"{format_option('missing', 'median')} to fill them, "
         f"{format_option('missing', 'drop-columns')} or "
         f"{format_option('missing', 'drop-rows')} to leave out what has them, or "
-        f"{format_option('missing', 'keep')} for a method that takes missing values."
+        f"{format_option('missing', 'keep')} for a method that takes them."
     )
 
 
@@ -198,8 +198,8 @@ def _check_categories(table: FileTable, columns: FeatureColumns, categorical: st
             raise FileError(
                 f"column {position + 1 + table.column_offset} ({quote(name)}) looks like an "
                 f"identifier: {len(values)} different words in {n_rows} rows "
-                f"({examples(values, 2)}). If it names the rows, say "
-                f"{format_option('id', name)}; if it names features, say "
+                f"({examples(values, 2)}). If it names the rows, pass "
+                f"{format_option('id', name)}; if it names features, pass "
                 f"{format_option('transpose', True)}; or leave it out."
             )
         shown.append(f"{quote(name)} ({', '.join(values[:3])}{', ...' * (len(values) > 3)})")
@@ -350,7 +350,7 @@ def _no_count(
 
 def _way_out() -> str:
     return (
-        f"Leave such columns out with {format_option('drop')}, or say "
+        f"Leave such columns out with {format_option('drop')}, or pass "
         f"{format_option('normalize', False)}."
     )
 

@@ -230,7 +230,7 @@ def _check_turned(table: FileTable, candidates: Iterable[Iterable[str]]) -> None
         found = [name for name in names if name in columns]
         if not table.transposed and 2 * len(found) > len(set(names)):
             problem = f"the names in it are columns of {table.path}, not rows: {examples(found)}"
-            cure = f"If that file has features in rows, say {format_option('transpose', True)}"
+            cure = f"If that file has features in rows, pass {format_option('transpose', True)}"
             raise FileError(f"{problem}. {cure}.")
 
 

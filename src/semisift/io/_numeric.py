@@ -215,16 +215,16 @@ def _check_words(
         return
     name, comma = table.names[position], format_option("decimal_comma", True)
     cure = (
-        f"Correct it, mark it as missing with {format_option('na', cell)}, say "
+        f"Correct it, mark it as missing with {format_option('na', cell)}, pass "
         f"{format_option('category', name)} if the column holds categories, or leave it out with "
         f"{format_option('drop', name)}."
     )
     if decimal_comma and "." in cell:
         cure = f"With {comma} a number has no point: remove thousand separators."
     elif re.match(THOUSANDS, cell):
-        cure = f"Remove thousand separators; if the commas are decimal ones, say {comma}."
+        cure = f"Remove thousand separators; if the commas are decimal ones, pass {comma}."
     elif re.match(DECIMAL_COMMA, cell):
-        cure = f"If numbers are written with a decimal comma here, say {comma}."
+        cure = f"If numbers are written with a decimal comma here, pass {comma}."
     elif re.match(WITH_UNIT, cell):
         cure = "Remove the signs of per cent, currencies or thousands."
     elif table.transposed and table.row_names:

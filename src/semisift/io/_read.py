@@ -98,7 +98,7 @@ def find_format(path: Path) -> str:
     first = ", ".join(known.endings[0] for known in FORMATS.values() if known.endings)
     raise TableError(
         f"{path}: the ending of the name tells no format. Known are {first} and the folder of "
-        f"10x; say {format_option('format')} for a file with another name."
+        f"10x; pass {format_option('format')} for a file with another name."
     )
 
 

@@ -265,7 +265,7 @@ def find_column(table: FileTable, wanted: str, option: str) -> str:
         cure = f"It has, for example, {', '.join(map(quote, near))}."
         if table.is_row(wanted):
             turn = format_option("transpose", True)
-            cure = f"A row is called so: if the file has features in rows, say {turn}."
+            cure = f"A row is called so: if the file has features in rows, pass {turn}."
         raise TableError(f"{problem}. {cure}") from None
     position = (number - 1 if number > 0 else number + n_columns) - table.column_offset
     if number == 0 or not 0 <= position < len(table.names):
@@ -299,7 +299,7 @@ def resolve_names(
     names = list(names)
     n_twice = len(names) - len(set(names))
     if not n_twice or options.duplicates != "number":
-        check_unique(names, what, f", or say {format_option('duplicates', 'number')}")
+        check_unique(names, what, f", or pass {format_option('duplicates', 'number')}")
         return names, ()
     taken, seen, new = set(names), Counter[str](), ""
     for position, name in enumerate(names):

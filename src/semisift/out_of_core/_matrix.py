@@ -371,7 +371,7 @@ class OutOfCoreMatrix(NamedColumnsMixin):
         """Return whether all values are there and finite, after one pass at most."""
         if self.source.dtype.kind != "f":
             return True
-        groups = self._with_missing()._groups("looking for gaps", self.block_rows)
+        groups = self._with_missing()._groups("looking for missing values", self.block_rows)
         return all(_is_finite(rows.data if issparse(rows) else rows) for _, rows in groups)
 
     def _with_missing(self) -> "OutOfCoreMatrix":

@@ -191,7 +191,7 @@ def _scale(
     if cells is not None and (found := first_no_count(X)) is not None:
         cell, gene = quote(cells[found[0]]), quote(genes[found[1]])
         problem = f"{where} holds {found[2]:g} (cell {cell}, gene {gene})"
-        cure = "Name the layer that holds counts, or say normalize=False"
+        cure = "Name the layer that holds counts, or pass normalize=False"
         raise ValueError(f"{problem}, and counts are finite and 0 or more. {cure}.")
     shares, total = to_log_shares(X)
     brought = f"cells that were brought to the median total of {format_total(total)}"
@@ -385,7 +385,7 @@ def _warn_of_none(values: list[Any], n_classes: int, n_cells: list[int], labels_
     if named := [value for value in named if value.strip() not in WORDS]:
         are = "is taken for a class" if len(named) == 1 else "are taken for classes"
         warn(
-            f"{examples(named)} in {where} {are}. If cells of that name have no label, say "
+            f"{examples(named)} in {where} {are}. If cells of that name have no label, pass "
             f"unlabeled_category={quote(named[0])}.",
             UserWarning,
         )

@@ -7,7 +7,7 @@ the same way, so that they have the groups, batches and correlations of the colu
 do with the labels. The rows are labelled from columns and permuted features together, by the
 components of both. If the labels tell nothing, columns and permuted features are alike; if they go
 with the shape of the data, the labels follow the columns, and the columns that carry that shape
-beat all twins.
+beat all permuted features.
 
     p_r = (1 + number of repetitions in which the best permuted feature reaches column r) / (1 +
     repetitions)
@@ -145,7 +145,7 @@ def _label_by(T: Floats, permuted: Floats, labels: Labels, class_prior: Floats |
 def _with_rests(
     T: Floats, permuted: Floats, labels: Labels, class_prior: Floats | None
 ) -> NDArray[np.int64]:
-    """Return labels of two classes where one is labelled: the rest is found with the twins."""
+    """Return labels of two classes where one is labelled: the rest is found with the permuted ones."""
     codes = np.where(labels.codes < 0, -1, np.zeros((len(permuted), 1), dtype=np.int64))
     share = None if class_prior is None else float(class_prior[0])
     for number, (mine, own) in enumerate(zip(T, permuted, strict=True)):

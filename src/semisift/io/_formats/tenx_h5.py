@@ -66,7 +66,7 @@ def _choose(h5py: Any, file: Any, wanted: str | None) -> tuple[Any, tuple[str, s
     }
     if not found:
         parts = f"no group holds {', '.join(PARTS)} and the names of genes"
-        cure = f"If AnnData has written it, say {format_option('format', 'h5ad')}"
+        cure = f"If AnnData has written it, pass {format_option('format', 'h5ad')}"
         raise FileError(f"the file has not the layout of 10x: {parts}. {cure}.")
     known = examples(list(found))
     if wanted is not None and wanted not in found:

@@ -213,8 +213,8 @@ def check_names_not_numbers(names: list[str], remark: str = "") -> None:
     if len(names) > 1 and 2 * len(numbers) > len(names):
         raise FileError(
             "the first line should hold the names of the columns, and holds numbers "
-            f"({', '.join(numbers[:3])}, ...). If the file has no names, say "
-            f"{format_option('header', False)}; if these numbers are the names, say "
+            f"({', '.join(numbers[:3])}, ...). If the file has no names, pass "
+            f"{format_option('header', False)}; if these numbers are the names, pass "
             f"{format_option('header', True)}.{remark}"
         )
 
@@ -229,7 +229,7 @@ def decode(data: bytes, encoding: str) -> str:
             encoding = marked
     if b"\0" in data and not encoding.lower().replace("-", "").startswith(("utf16", "utf32")):
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        cure = f"If this is a text file in UTF-16, say {format_option('encoding', 'utf-16')}"
+        cure = f"If this is a text file in UTF-16, pass {format_option('encoding', 'utf-16')}"
         other = "if it is another kind of file, give it the ending of its format"
         raise FileError(f"line {line} holds a zero byte, which no text has. {cure}; {other}.")
     try:
@@ -369,7 +369,7 @@ def _ragged(
     return FileError(
         f"{place} has {plural(widths[row], 'cell')}, where {expected} are expected, as in the line "
         f"of the names. {cure}; text that holds a separator must stand between quotation marks; if "
-        f"the cells are divided by something else, say {format_option('separator')}."
+        f"the cells are divided by something else, pass {format_option('separator')}."
     )
 
 
