@@ -145,7 +145,7 @@ def _label_by(T: Floats, permuted: Floats, labels: Labels, class_prior: Floats |
 def _with_rests(
     T: Floats, permuted: Floats, labels: Labels, class_prior: Floats | None
 ) -> NDArray[np.int64]:
-    """Return labels of two classes where one is labelled: the rest is found with the permuted ones."""
+    """Return labels of two classes where one is labelled: the rest is found with `permuted`."""
     codes = np.where(labels.codes < 0, -1, np.zeros((len(permuted), 1), dtype=np.int64))
     share = None if class_prior is None else float(class_prior[0])
     for number, (mine, own) in enumerate(zip(T, permuted, strict=True)):
