@@ -6,9 +6,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from semisift.comparison._compare import Results
 from semisift.comparison._datasets import ComparisonData
 from semisift.comparison._protocol import Protocol
+from semisift.comparison._results import Results
 
 # Rows of each class of the lymphoma data, the smallest classes of all sets in the papers.
 LYMPHOMA = [46, 10, 9, 11, 6, 6, 4, 2, 2]

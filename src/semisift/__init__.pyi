@@ -2,10 +2,10 @@ from semisift import pl as pl
 from semisift import tl as tl
 from semisift.base._graph_ranker import ApproximateNeighbors as ApproximateNeighbors
 from semisift.base._ranker import FeatureRanker as FeatureRanker
-from semisift.comparison._compare import Results as Results
 from semisift.comparison._compare import compare as compare
 from semisift.comparison._protocol import PROTOCOLS as PROTOCOLS
 from semisift.comparison._protocol import Protocol as Protocol
+from semisift.comparison._results import Results as Results
 from semisift.embedded import *
 from semisift.ensemble import *
 from semisift.exceptions import CompiledKernelsMissingWarning as CompiledKernelsMissingWarning

@@ -6,9 +6,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from semisift.comparison import _statistical_tests
-from semisift.comparison._compare import Results
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._results import Scores
+from semisift.comparison._results import Results, Scores
 from semisift.comparison._statistical_tests import win_tie_loss
 from semisift.comparison._store import Store
 from tests.comparisons import about_of, changed, record_of, results_of, without

@@ -118,8 +118,8 @@ def test_row_names_as_pandas_and_r_write_them_are_no_feature(table, header):
 def test_without_names(table):
     path = table("1,2\n3,4\n")
     message = refused(path, "holds numbers")
-    assert "say header=False;" in message
-    assert "say header=True." in message
+    assert "pass header=False;" in message
+    assert "pass header=True." in message
     assert read(path, TableOptions(header=False)).values.rows() == [("1", "2"), ("3", "4")]
     assert read(path, TableOptions(header=True)).names == ["1", "2"]
 

@@ -13,8 +13,8 @@ import joblib
 import numpy as np
 import pytest
 
-from semisift.comparison._compare import Results
 from semisift.comparison._datasets import ComparisonData
+from semisift.comparison._results import Results
 from semisift.papers.cotraining import (
     MEASURES,
     CommitteeRecords,

@@ -20,7 +20,7 @@ from semisift.utils._text import format_number, join, plural, printable_name
 
 if TYPE_CHECKING:
     from semisift.comparison._datasets import ComparisonData
-    from semisift.comparison._results import ComparisonResults
+    from semisift.comparison._results import Results
     from semisift.io import FileTable
 
 REPORT = "report.html"
@@ -339,7 +339,7 @@ def _backend(options: CompareOptions) -> Iterator[None]:
 # --- how the methods stand ------------------------------------------------------------------------
 
 
-def show(results: "ComparisonResults", report: Path | None) -> None:
+def show(results: "Results", report: Path | None) -> None:
     """Print a table of the methods, what went wrong, and where all is."""
     from semisift.report.comparison._page import failures, too_slow
 
@@ -353,7 +353,7 @@ def show(results: "ComparisonResults", report: Path | None) -> None:
         console.print(line)
 
 
-def standings(results: "ComparisonResults") -> Table:
+def standings(results: "Results") -> Table:
     """Return a table with a row for each method, the best mean rank first."""
     from semisift.report.comparison._view import view_of
 
@@ -392,7 +392,7 @@ def _mean(mean: float, n_known: int, n_sets: int) -> str:
     return f"{mean:.4f}" + (f" ({n_known} of {n_sets})" if n_known < n_sets else "")
 
 
-def remarks(results: "ComparisonResults") -> list[str]:
+def remarks(results: "Results") -> list[str]:
     """Return what the numbers of the table stand on, where that is not all there is."""
     from semisift.comparison._run import doubt
     from semisift.comparison._sweeps import SWEEPS

@@ -102,7 +102,7 @@ def _write_texts(texts: dict[Path, str]) -> None:
 def _draw_comparison(options: Options, paths: dict[str, Path]) -> list[str | Path]:
     """Write a page, tables and pictures, and print how the methods stand."""
     from semisift.cli.compare import show
-    from semisift.comparison._compare import Results
+    from semisift.comparison._results import Results
     from semisift.report import comparison
 
     results, page = Results.load(options.folder), paths.pop("out")

@@ -9,7 +9,7 @@ from semisift.comparison._datasets import find_datasets
 from semisift.comparison._evaluators import find_evaluators
 from semisift.comparison._methods import find_methods
 from semisift.comparison._protocol import Protocol, find_protocol
-from semisift.comparison._results import ComparisonResults
+from semisift.comparison._results import Results
 from semisift.comparison._run import Record, doubt, run_once
 from semisift.comparison._runner import RunPlan, run_plan
 from semisift.comparison._sweeps import Sweep, find_sweep
@@ -38,7 +38,7 @@ def compare(
     n_jobs: int | None = None,
     on_record: Callable[[Record, int], None] | None = None,
     notes: dict[str, Any] | None = None,
-) -> ComparisonResults:
+) -> Results:
     """Compare methods on data sets.
 
     Parameters
@@ -79,7 +79,7 @@ def compare(
 
     Returns
     -------
-    ComparisonResults
+    Results
 
     Raises
     ------
@@ -121,7 +121,4 @@ def compare(
     if problem := doubt(plan.n_test_rows()):
         warn(problem, SmallTestSetWarning)
     options = (out, resume, retry_failed, max_seconds, n_jobs, on_record, notes)
-    return ComparisonResults(*run_plan(plan, *options))
-
-
-Results = ComparisonResults  # its public name
+    return Results(*run_plan(plan, *options))

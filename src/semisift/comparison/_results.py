@@ -79,7 +79,7 @@ MAX_SHOWN = 20
 VOLATILE = ("measured", "warnings")
 
 
-class ComparisonResults:
+class Results:
     """The records of a comparison, what they say, and how they are shown.
 
     Pictures are drawn on `ax`, or on a new figure of pyplot; ``**choice`` is the judge, the metric,
@@ -152,7 +152,7 @@ class ComparisonResults:
         """The records, in the order of data sets, levels, runs and methods."""
         return list(self._by_key.values())
 
-    def same_numbers(self, other: "ComparisonResults") -> bool:
+    def same_numbers(self, other: "Results") -> bool:
         """Tell whether another comparison has the same records, whatever they took to make."""
         mine, others = (
             {key: record | dict.fromkeys(VOLATILE) for key, record in results._by_key.items()}
@@ -609,9 +609,6 @@ class ComparisonResults:
     def to_latex(self, **choice: Any) -> str:
         """Return the main table in LaTeX."""
         return comparison.to_latex(self, **choice)
-
-
-Records = ComparisonResults  # the report's name for it
 
 
 def one_of(name: str, value: str | None, known: Sequence[str]) -> str:

@@ -93,7 +93,7 @@ def run_plan(
     Returns
     -------
     about, records, folder
-        What `ComparisonResults` are made of.
+        What `Results` are made of.
     """
     store = None if out is None else Store(Path(out))
     if store is not None:

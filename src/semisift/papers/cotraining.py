@@ -17,7 +17,7 @@ from semisift.comparison import _run
 from semisift.comparison._datasets import ComparisonData
 from semisift.comparison._evaluators import EVALUATORS
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._results import ComparisonResults, Scores
+from semisift.comparison._results import Results, Scores
 from semisift.comparison._run import Record, RunKey
 from semisift.comparison._runner import RunPlan, run_plan
 from semisift.comparison._specs import make, parse, set_seeds
@@ -152,7 +152,7 @@ def run_committees(plan: RunPlan, **options: Any) -> "CommitteeRecords":
     return CommitteeRecords(*run_plan(plan, **options))
 
 
-class CommitteeRecords(ComparisonResults):
+class CommitteeRecords(Results):
     """The records of committees, and the figures in them."""
 
     kind = COMMITTEES

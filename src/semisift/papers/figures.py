@@ -14,8 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from semisift.comparison import _statistical_tests
-from semisift.comparison._compare import Results
-from semisift.comparison._results import Scores
+from semisift.comparison._results import Results, Scores
 from semisift.comparison._statistical_tests import sign_test, win_tie_loss
 from semisift.papers.targets import FORMS, PAPERS, WHOLE_FORMS, Form, Target
 from semisift.report.comparison._page import failures, too_slow

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 
-from semisift.comparison._results import ComparisonResults
+from semisift.comparison._results import Results
 from semisift.comparison._statistical_tests import Nemenyi
 from semisift.report._figure import FONT_SIZE, ReportFigure, tagged
 from semisift.report._page import paragraph
@@ -157,7 +157,7 @@ def _ticks(first: int, last: int, scale: float, size: float) -> list[int]:
 
 
 def plot_critical_difference(
-    results: ComparisonResults,
+    results: Results,
     ax: Axes | None = None,
     *,
     alpha: float = LEVEL_OF_RANKS,

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from semisift.comparison._results import ComparisonResults, one_of
+from semisift.comparison._results import Results, one_of
 from semisift.report import _style
 from semisift.report._figure import ReportFigure, tagged
 from semisift.report._page import paragraph
@@ -237,14 +237,14 @@ def sweep_figure(
     return _figure(slug, f"{sweep.name(measure)}, {where}", words, shown, listed)
 
 
-def places_of(results: ComparisonResults, methods: Sequence[str] | None) -> list[int]:
+def places_of(results: Results, methods: Sequence[str] | None) -> list[int]:
     """Return the places of methods; None is all of them."""
     if methods is None:
         return list(range(len(results.methods)))
     return [results.methods.index(one_of("methods", name, results.methods)) for name in methods]
 
 
-def place_of(results: ComparisonResults, dataset: str) -> int:
+def place_of(results: Results, dataset: str) -> int:
     """Return the place of a data set."""
     return results.datasets.index(one_of("dataset", dataset, results.datasets))
 
@@ -253,7 +253,7 @@ def place_of(results: ComparisonResults, dataset: str) -> int:
 
 
 def plot_curves(
-    results: ComparisonResults,
+    results: Results,
     dataset: str,
     ax: Axes | None = None,
     *,
@@ -286,7 +286,7 @@ def plot_curves(
 
 
 def plot_boxes(
-    results: ComparisonResults,
+    results: Results,
     dataset: str,
     ax: Axes | None = None,
     *,
@@ -304,7 +304,7 @@ def plot_boxes(
 
 
 def plot_sweep(
-    results: ComparisonResults,
+    results: Results,
     ax: Axes | None = None,
     *,
     measure: str = "figure",

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from semisift.comparison._results import ComparisonResults
+from semisift.comparison._results import Results
 from semisift.report import _style
 from semisift.report._figure import ReportFigure, tagged
 from semisift.report._page import paragraph
@@ -103,7 +103,7 @@ def draw(ax: Axes, shown: Points, style: FigureStyle) -> None:
             style.annotate(ax, style.write(name, n), (names_from, at), **xy)
 
 
-def similarity_figure(results: ComparisonResults, size: int | None = None) -> ReportFigure:
+def similarity_figure(results: Results, size: int | None = None) -> ReportFigure:
     """Return how alike rankings are, for files; the page has a table of shades."""
     side = 30.0 * max(len(results.methods), 4) + 130
     shown = [printable_name(name) for name in results.methods], results.similarity(size)
@@ -138,7 +138,7 @@ def draw_shades(ax: Axes, shown: tuple[list[str], NDArray[np.float64]], style: F
 # --- on axes of the user --------------------------------------------------------------------------
 
 
-def plot_stability(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
+def plot_stability(results: Results, ax: Axes | None = None, **choice: Any) -> Axes:
     """Draw the mean figure of each method against the stability of its selection.
 
     Both are means over the data sets on which all methods have all their runs.
@@ -158,7 +158,7 @@ def plot_stability(results: ComparisonResults, ax: Axes | None = None, **choice:
     return stability_figure(view_of(results, **choice)).on_axes(ax)
 
 
-def plot_time(results: ComparisonResults, ax: Axes | None = None, **choice: Any) -> Axes:
+def plot_time(results: Results, ax: Axes | None = None, **choice: Any) -> Axes:
     """Draw the mean figure of each method against the seconds of a ranking.
 
     Seconds are geometric means over data sets; the parameters are those of `plot_stability`.
@@ -166,9 +166,7 @@ def plot_time(results: ComparisonResults, ax: Axes | None = None, **choice: Any)
     return time_figure(view_of(results, **choice)).on_axes(ax)
 
 
-def plot_similarity(
-    results: ComparisonResults, ax: Axes | None = None, *, size: int | None = None
-) -> Axes:
+def plot_similarity(results: Results, ax: Axes | None = None, *, size: int | None = None) -> Axes:
     """Draw how alike the rankings of two methods are, over data sets and runs.
 
     Parameters

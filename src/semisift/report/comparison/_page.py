@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from semisift.comparison._protocol import Protocol
-from semisift.comparison._results import ComparisonResults, Records, one_of
+from semisift.comparison._results import Results, one_of
 from semisift.comparison._run import Record, doubt
 from semisift.comparison._statistical_tests import critical_wins
 from semisift.comparison._sweeps import SWEEPS
@@ -40,7 +40,7 @@ SUMMARY = "README.md"
 
 
 def write_comparison(
-    results: ComparisonResults, path: str | os.PathLike[str], *, title: str | None = None
+    results: Results, path: str | os.PathLike[str], *, title: str | None = None
 ) -> Path:
     """Write the report of a comparison to a file, whole or not at all.
 
@@ -57,7 +57,7 @@ def write_comparison(
     return write_page(Path(path), render_comparison(results, title=title))
 
 
-def render_comparison(results: ComparisonResults, *, title: str | None = None) -> str:
+def render_comparison(results: Results, *, title: str | None = None) -> str:
     """Return the page as text: the same for the same records.
 
     Parameters
@@ -72,7 +72,7 @@ def render_comparison(results: ComparisonResults, *, title: str | None = None) -
     return fill("comparison/page.html", **summarize(results, title))
 
 
-def summarize(results: ComparisonResults, title: str | None = None) -> dict[str, Any]:
+def summarize(results: Results, title: str | None = None) -> dict[str, Any]:
     """Return all that the page shows."""
     views, protocol = views_of(results), results.protocol
     return {
@@ -145,7 +145,7 @@ def lead(view: View) -> str:
     return paragraph("lead", view.results, view)
 
 
-def protocol_in_words(results: ComparisonResults) -> list[str]:
+def protocol_in_words(results: Results) -> list[str]:
     """Return how the comparison was made."""
     metric = results.protocol.metrics[0]
     return sentences(
@@ -224,7 +224,7 @@ class RunProblem:
     method: int | None = None
 
 
-def failures(results: Records) -> list[RunProblem]:
+def failures(results: Results) -> list[RunProblem]:
     """Return errors, a line for each data set, method and message."""
     keys = ((each["dataset"], each["method"], str(each["error"])) for each in results.failures)
     return [
@@ -233,7 +233,7 @@ def failures(results: Records) -> list[RunProblem]:
     ]
 
 
-def too_slow(results: Records) -> list[RunProblem]:
+def too_slow(results: Results) -> list[RunProblem]:
     """Return methods that were left out on a data set because of their time."""
     limit = results.about.get("max_seconds")
     what = "left out after a run of {} seconds; the limit was {:g}"
@@ -243,14 +243,14 @@ def too_slow(results: Records) -> list[RunProblem]:
     ]
 
 
-def _problem(results: Records, dataset: str, method: str, where: str, what: str) -> RunProblem:
+def _problem(results: Results, dataset: str, method: str, where: str, what: str) -> RunProblem:
     """Return what went wrong with a method on a data set."""
     places = results.datasets.index(dataset), results.methods.index(method)
     where = f"{_short(method)} {where.replace('{}', _short(dataset))}"
     return RunProblem(where, printable(what), *places)
 
 
-def warnings(results: Records) -> list[RunProblem]:
+def warnings(results: Results) -> list[RunProblem]:
     """Return warnings, a line for each message and method."""
     found: dict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in results.records:
@@ -264,12 +264,12 @@ def warnings(results: Records) -> list[RunProblem]:
     return lines
 
 
-def unfinished(results: Records) -> str:
+def unfinished(results: Results) -> str:
     """Return how many records are missing, in words; empty if none is."""
     return paragraph("unfinished", results.n_missing, results.n_missing + len(results.records))
 
 
-def versions(results: Records) -> list[tuple[str, str]]:
+def versions(results: Results) -> list[tuple[str, str]]:
     """Return the versions with which the records were made; all of them where they differ."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for record in [*results.records, results.about]:
@@ -278,7 +278,7 @@ def versions(results: Records) -> list[tuple[str, str]]:
     return [(name, " and ".join(values)) for name, values in found.items()]
 
 
-def command_of(results: Records) -> str:
+def command_of(results: Results) -> str:
     """Return the command of the notes, which makes the comparison again; empty if there is none."""
     command = (results.about.get("notes") or {}).get("command") or ""
     return "\n".join(printable(line) for line in str(command).splitlines())
@@ -292,7 +292,7 @@ def _short(name: str) -> str:
 
 
 def write_figures(
-    results: ComparisonResults, folder: str | os.PathLike[str], form: str = "svg"
+    results: Results, folder: str | os.PathLike[str], form: str = "svg"
 ) -> list[Path]:
     """Save every picture of a comparison, at the first judge and metric.
 
@@ -342,7 +342,7 @@ def save_figures(drawn: Sequence[ReportFigure], folder: Path, form: str) -> list
     return paths
 
 
-def write_summary(results: ComparisonResults, folder: str | os.PathLike[str]) -> Path:
+def write_summary(results: Results, folder: str | os.PathLike[str]) -> Path:
     """Write a short page in Markdown, ``README.md``, with its pictures beside it.
 
     Parameters
@@ -384,7 +384,7 @@ def _summary_of(view: View, drawn: Sequence[ReportFigure]) -> str:
     return plain().get_template("comparison/summary.md").render(values)
 
 
-def opening(results: Records, title: str) -> list[str]:
+def opening(results: Results, title: str) -> list[str]:
     """Return the title of a page in Markdown and the command that makes its records again."""
     parts = [f"# {escape_markdown(printable_name(title))}"]
     if command := command_of(results):
@@ -392,7 +392,7 @@ def opening(results: Records, title: str) -> list[str]:
     return parts
 
 
-def closing(results: Records, *more: str) -> list[str]:
+def closing(results: Results, *more: str) -> list[str]:
     """Return what a page in Markdown ends with: what is missing or doubtful, and versions."""
     problems = [*failures(results), *too_slow(results)]
     paragraphs = [unfinished(results), doubt(results.n_judging)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semisift.comparison._results import ComparisonResults
+from semisift.comparison._results import Results
 from semisift.comparison._statistical_tests import sign_test
 from semisift.report._page import sentences
 from semisift.report.comparison._view import (
@@ -263,7 +263,7 @@ def sweep_table(sweep: SweepView) -> ReportTable:
 # --- in Markdown and in LaTeX ---------------------------------------------------------------------
 
 
-def to_markdown(results: ComparisonResults, **choice: Any) -> str:
+def to_markdown(results: Results, **choice: Any) -> str:
     """Return the main table in Markdown: means, the best ones bold, and mean ranks.
 
     Parameters
@@ -279,7 +279,7 @@ def to_markdown(results: ComparisonResults, **choice: Any) -> str:
     return markdown_of(main_table(view_of(results, **choice)))
 
 
-def to_latex(results: ComparisonResults, **choice: Any) -> str:
+def to_latex(results: Results, **choice: Any) -> str:
     """Return the main table in LaTeX with the rules of booktabs; `choice` is as for `to_markdown`.
 
     Returns

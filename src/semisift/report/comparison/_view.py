@@ -14,7 +14,7 @@ from scipy import stats
 
 from semisift.comparison import _statistical_tests
 from semisift.comparison._methods import BASELINES
-from semisift.comparison._results import ComparisonResults, Scores
+from semisift.comparison._results import Results, Scores
 from semisift.comparison._sweeps import SWEEPS
 from semisift.report._page import sentences
 from semisift.utils._text import printable_name, shorten
@@ -41,7 +41,7 @@ class View:
         Judge, metric, level and size, as for `Results.scores`.
     """
 
-    def __init__(self, results: ComparisonResults, choice: dict[str, Any]) -> None:
+    def __init__(self, results: Results, choice: dict[str, Any]) -> None:
         self.results, self.choice = results, choice
         self.evaluator, self.metric, self.level = (choice[k] for k in ("judge", "metric", "level"))
         self.methods = [printable_name(name) for name in results.methods]
@@ -153,7 +153,7 @@ class View:
         return self._of_all(part.mean(axis=0) if len(part) else np.nan)
 
 
-def view_of(results: ComparisonResults, **choice: Any) -> View:
+def view_of(results: Results, **choice: Any) -> View:
     """Return a view; what is not chosen is the first one of the comparison."""
     evaluator, metric = results.protocol.judges[0], results.protocol.metrics[0]
     first: dict[str, Any] = {"judge": evaluator, "metric": metric, "level": results.levels[0]}
@@ -161,7 +161,7 @@ def view_of(results: ComparisonResults, **choice: Any) -> View:
     return View(results, first | chosen)
 
 
-def views_of(results: ComparisonResults) -> list[View]:
+def views_of(results: Results) -> list[View]:
     """Return a view for each judge and metric, at the first level."""
     pairs = product(results.protocol.judges, results.protocol.metrics)
     return [view_of(results, judge=evaluator, metric=metric) for evaluator, metric in pairs]
