@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from semisift import CompiledKernelsMissingWarning, _kernels
+from semisift import CompiledKernelsMissingWarning, FeatureRanker, _kernels
 from semisift.utils import _columns
 
 
@@ -48,6 +48,10 @@ def stay_sparse(monkeypatch):
     monkeypatch.setattr(_columns, "MIN_VALUES", 0)
     monkeypatch.setattr(_columns, "MIN_COLUMNS", -1)
 
+
+needs_callbacks = pytest.mark.skipif(
+    not hasattr(FeatureRanker, "set_callbacks"), reason="scikit-learn 1.9 brought callbacks"
+)
 
 needs_kernels = pytest.mark.skipif(not _kernels.are_compiled(), reason="the kernels are not built")
 

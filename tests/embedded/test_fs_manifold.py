@@ -18,7 +18,7 @@ from semisift.embedded.fs_manifold import (
     water_filling,
 )
 from semisift.utils._graph import GraphOptions
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 from tests.nightly import few_daily
 from tests.reference import embedded as reference
 from tests.reference.graph_filters import graph as graph_weights
@@ -317,6 +317,7 @@ def test_labelled_rows_that_do_not_differ():
     assert_array_equal(np.sort(ranker.ranking_), np.arange(1, 7))
 
 
+@needs_callbacks
 def test_progress_is_told_for_each_step():
     class Counter:
         steps = 0

@@ -14,7 +14,7 @@ from semisift.embedded import _elimination, s3vm
 from semisift.embedded._svm_solver import one_against_rest, one_class
 from semisift.embedded.s3vm import unit_columns
 from semisift.utils import _columns
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 from tests.nightly import few_daily
 from tests.reference import embedded as reference
 
@@ -289,6 +289,7 @@ class Stop:
         pass
 
 
+@needs_callbacks
 @pytest.mark.parametrize("ranker", [S3VMRFE(), S3VMFS(n_features_to_select=4)])
 def test_an_interrupted_fit_can_be_gone_on_with(ranker):
     X, y = rows("normal", 9)
@@ -312,6 +313,7 @@ def test_an_interrupted_fit_can_be_gone_on_with(ranker):
     assert_array_equal(resumed.scores_, scores)
 
 
+@needs_callbacks
 def test_a_fit_starts_over_unless_it_can_be_gone_on_with():
     X, y = rows("normal", 9)
     ranker = S3VMRFE(warm_start=True).fit(X, y)
@@ -331,6 +333,7 @@ def test_s3vm_fs_goes_on_to_fewer_columns():
     assert_array_equal(ranker.scores_, S3VMFS(n_features_to_select=2).fit(X, y).scores_)
 
 
+@needs_callbacks
 def test_a_callback_can_end_the_elimination():
     X, y = rows("normal", 9)
     ranker = S3VMRFE().set_callbacks(Stop(5)).fit(X, y)

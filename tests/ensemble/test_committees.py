@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.callback import ProgressBar
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -33,7 +32,7 @@ from semisift.ensemble.ssfi import VARIANTS
 from semisift.parallel import committee_size
 from semisift.utils import _memory
 from semisift.utils._random import row_mask, unmask
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 from tests.reference.forest import forest
 from tests.reference.sefr import sefr
 from tests.reference.ssfi import ssfi
@@ -407,7 +406,10 @@ def test_in_a_pipeline(data):
     assert pipeline.score(data.X, data.y_true) > 0.85
 
 
+@needs_callbacks
 def test_progress_bar(data, capsys):
+    from sklearn.callback import ProgressBar
+
     ranker = SSFI(n_members=20).set_callbacks(ProgressBar())
     ranker.fit(data.X, data.y)
     assert "SSFI" in capsys.readouterr().out
@@ -427,6 +429,7 @@ def test_an_interrupted_fit_leaves_no_threads(data, monkeypatch):
     assert not ours()
 
 
+@needs_callbacks
 def test_a_callback_can_stop_the_rounds(data):
     class StopAfterTwo:
         steps = 0

@@ -19,7 +19,7 @@ from semisift import (
 )
 from semisift.base._data_kind import kind_of_data
 from semisift.base._training_data import TrainingData
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 from tests.methods.test_ranker import Recorder
 from tests.reference.consensus import consensus
 from tests.reference.consensus import default_rankers as separate_rankers
@@ -190,6 +190,7 @@ def test_rankers_without_comparable_scores_have_no_test(data):
     assert sure.decisions is None
 
 
+@needs_callbacks
 def test_steps_of_all_rankers_are_heard_of(data):
     recorder = Recorder()
     ranker = Consensus().set_callbacks(recorder).fit(data.X, data.y)
@@ -199,6 +200,7 @@ def test_steps_of_all_rankers_are_heard_of(data):
     pickle.dumps(ranker.set_callbacks())
 
 
+@needs_callbacks
 def test_a_callback_can_end_the_fit_early(data):
     ranker = Consensus().set_callbacks(Recorder(stop=True)).fit(data.X, data.y)
     assert [name for name, _ in ranker.rankers_] == ["transductive"]

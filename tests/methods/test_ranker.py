@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 
 from semisift import FeatureRanker, NoUnlabelledDataWarning
 from semisift.base._ranker import rank
+from tests.conftest import needs_callbacks
 
 
 class MeanGap(FeatureRanker):
@@ -174,11 +175,6 @@ def test_nothing_unlabelled_warns_where_the_user_called(data, cls):
     with pytest.warns(NoUnlabelledDataWarning, match="no unlabelled row") as caught:
         cls().fit(data.X, data.y_true)
     assert caught[0].filename == __file__
-
-
-needs_callbacks = pytest.mark.skipif(
-    not hasattr(FeatureRanker, "set_callbacks"), reason="scikit-learn 1.9 brought callbacks"
-)
 
 
 class Recorder:

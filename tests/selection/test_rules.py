@@ -28,7 +28,7 @@ from semisift import (
 from semisift.base._ranker import RULES
 from semisift.selection import _knockoff, _refit, _shadow, _stability
 from semisift.selection._refit import ALPHA, Scorer
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::semisift.FallbackWarning"),
@@ -302,6 +302,7 @@ class Counter:
         return False
 
 
+@needs_callbacks
 @rules
 def test_progress_reaches_the_end(rule, data):
     counter = Counter()

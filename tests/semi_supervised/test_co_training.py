@@ -7,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array, csr_array
 from sklearn.base import clone
-from sklearn.callback import ProgressBar
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -18,7 +17,7 @@ from semisift import RASCO, CoTraining, ProbMRMR, RelRASCO, SelfTraining
 from semisift.exceptions import NoUnlabelledDataWarning
 from semisift.semi_supervised.co_training import merge_picks, shuffled
 from semisift.utils._random import Purpose, stream_words
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 from tests.reference import cotraining as reference
 
 ALL = [
@@ -124,7 +123,10 @@ def test_scores_labelled_rows_alone(model, data):
         model.score(data.X, np.full(60, -1))
 
 
+@needs_callbacks
 def test_progress_bar(data, capsys):
+    from sklearn.callback import ProgressBar
+
     for model in ALL:
         model = clone(model).set_callbacks(ProgressBar())
         model.fit(data.X, data.y)

@@ -6,7 +6,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from semisift import NoUnlabelledDataWarning, SemiSupervisedForest, parallel
 from semisift.semi_supervised.ss_forest import draw_labels, label_shares
-from tests.conftest import needs_kernels
+from tests.conftest import needs_callbacks, needs_kernels
 from tests.cotrained import (
     assert_same_model,
     noisy_data,
@@ -109,6 +109,7 @@ def test_same_for_any_number_of_threads_blocks_and_for_sparse_x(monkeypatch, est
     assert_same_model(SemiSupervisedForest(**params).fit(X, data.y), model, X)
 
 
+@needs_callbacks
 def test_rounds_that_a_callback_ends_are_counted():
     data = noisy_data(n_rows=40, n_classes=2, per_class=6)
     model = SemiSupervisedForest(n_members=5, max_iter=9).set_callbacks(Stop(2, False, "round"))

@@ -10,7 +10,7 @@ from semisift import ENSemiFS, SequentialForward
 from semisift.utils._random import Purpose, draw_below
 from semisift.wrapper import en_semifs
 from semisift.wrapper.en_semifs import ROW_STREAM, choose_sure
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 from tests.reference.wrappers import sffs
 from tests.searches import SlowNB, Stop, chance
 
@@ -127,6 +127,7 @@ def test_rows_that_join_are_unlabelled(threshold, monkeypatch):
         assert_array_equal(np.bincount(joined, minlength=2), [len(joined) // 2] * 2)
 
 
+@needs_callbacks
 def test_interrupted_and_resumed():
     data = make_data()
     full = ENSemiFS(n_features_to_select=7, n_start=2).fit(data.X, data.y)

@@ -12,7 +12,7 @@ from semisift import FWSemiFS, MixedNB, SequentialForward
 from semisift.wrapper import fw_semifs
 from semisift.wrapper._candidate_scorers import WrappedLearner
 from semisift.wrapper.fw_semifs import DRAW_STREAM, draw_weighted, most_frequent
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 from tests.nightly import few_daily
 from tests.reference.wrappers import PlainTree, sffs
 from tests.reference.wrappers import fw_semifs as slow
@@ -221,6 +221,7 @@ def test_categorical_columns():
     assert len(ranker.fit(X, y).picked_) == 7
 
 
+@needs_callbacks
 @pytest.mark.parametrize("after", [1, 4, 6])
 def test_interrupted_and_resumed(after):
     X, y = make_partly(n_rows=40, n_features=9)

@@ -22,7 +22,7 @@ from semisift.cli import main
 from semisift.wrapper._batch_scorers import choose_scorer
 from semisift.wrapper._candidate_scorers import EstimatorScorer, WrappedLearner, sure_of
 from semisift.wrapper._trials import default_splits
-from tests.conftest import make_data
+from tests.conftest import make_data, needs_callbacks
 from tests.nightly import few_daily
 from tests.reference.wrappers import sffs, splits_of, trial
 from tests.searches import (
@@ -283,6 +283,7 @@ def test_estimator_must_be_a_valid_classifier():
 # interrupted and resumed
 
 
+@needs_callbacks
 @pytest.mark.parametrize("interrupt", [True, False])
 def test_stopped_and_resumed(interrupt):
     X, y = make_case("normal", 2, 24)
