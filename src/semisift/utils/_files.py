@@ -157,7 +157,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 def remove_drafts(folder: Path, prefix: str = ".", suffix: str = DRAFT) -> None:
     """Remove what dead processes left in a folder of the user's: nothing but names made here."""
-    name = re.compile(f"{re.escape(prefix)}{PROCESS}-[0-9a-f]{{8}}{re.escape(suffix)}")
+    name = re.compile(f"{re.escape(prefix)}{PROCESS}-[0-9a-z]+{re.escape(suffix)}")
     with suppress(OSError):  # a folder that can be written to, and not listed
         remove_left_overs(path for path in folder.iterdir() if name.fullmatch(path.name))
 
