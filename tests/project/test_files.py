@@ -73,7 +73,7 @@ def test_all_files_of_a_store_can_be_read_by_the_same_users(tmp_path, umask):
     results = compare("random", sets, Protocol(n_runs=1, sizes=(1,)), out=tmp_path / "out")
     results.report(tmp_path / "out" / "report.html")
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    assert len(files) == 4  # the lock, the comparison, a record, the report
+    assert len(files) == 3  # the comparison, a record, the report
     assert {mode(path) for path in files} == {0o666 & ~umask}
 
 
